@@ -1,0 +1,75 @@
+// A loaded gfx942 code object: its segments in memory, its kernels with their metadata, its device
+// variables, and the lazily decoded instructions.
+#pragma once
+
+#include "isa/op.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wavesim {
+
+class CodeObject;
+
+struct KernelArgument {
+  std::uint32_t offset = 0, size = 0;
+  std::string kind; ///< metadata's .value_kind: by_value, global_buffer, hidden_block_count_x, …
+};
+
+struct Kernel {
+  std::string name;                    ///< mangled
+  const CodeObject* object = nullptr;
+  std::uint64_t descriptor = 0;        ///< device address of the .kd
+  std::uint64_t entry = 0;             ///< address of the first instruction
+  std::uint32_t lds_bytes = 0;         ///< static LDS
+  std::uint32_t scratch_bytes = 0;     ///< per lane
+  std::uint32_t kernarg_bytes = 0;
+  std::uint32_t vgprs = 0, agprs = 0, sgprs = 0, max_workgroup = 1024;
+  bool dynamic_stack = false;
+  std::uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
+  std::uint16_t properties = 0, kernarg_preload = 0;
+  std::vector<KernelArgument> arguments; ///< explicit first, then hidden
+};
+
+/// Result of a load: either an object or a sentence that says what is wrong with the bytes.
+class CodeObject {
+public:
+  static std::unique_ptr<CodeObject> load(std::span<const std::byte> elf, std::string& error);
+  ~CodeObject();
+
+  const Kernel* kernel(const std::string& mangled) const;
+  struct Variable { std::uint64_t address = 0, size = 0; };
+  const Variable* variable(const std::string& mangled) const;
+
+  /// The instruction at `pc`, decoded on first use; null when pc is outside the code.
+  const Op* at(std::uint64_t pc) const {
+    const std::uint64_t slot = (pc - text_begin_) >> 2;
+    if (slot >= slots_ || (pc & 3)) return nullptr;
+    const Op* op = decoded_[slot].load(std::memory_order_acquire);
+    return op ? op : decode(pc);
+  }
+  std::uint64_t text_begin() const { return text_begin_; }
+  std::uint64_t text_end() const { return text_begin_ + 4 * slots_; }
+  /// All instructions decoded so far, by id.
+  std::vector<const Op*> decoded() const;
+  /// "file:line" of an address from the object's DWARF, or "" without -g.
+  std::string source_line(std::uint64_t pc) const;
+  std::string function_name(std::uint64_t pc) const;
+
+private:
+  CodeObject() = default;
+  const Op* decode(std::uint64_t pc) const; ///< thread-safe
+  std::uint64_t text_begin_ = 0, slots_ = 0;
+  std::unique_ptr<std::atomic<const Op*>[]> decoded_;
+  struct Parts; ///< segments, symbol tables, decoder, symboliser
+  std::unique_ptr<Parts> parts_;
+};
+
+} // namespace wavesim

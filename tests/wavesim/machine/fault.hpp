@@ -1,0 +1,23 @@
+// Stops: wavesim never guesses. Whatever it cannot execute faithfully ends the process with what it
+// was, where (kernel, workgroup, wave, instruction, source line when -g is there) and why.
+#pragma once
+
+#include "isa/op.hpp"
+
+#include <string>
+
+namespace wavesim {
+
+inline constexpr int stop_exit_code = 70; ///< EX_SOFTWARE: wavesim itself, or the kernel, cannot go on
+
+/// Prints "wavesim: stop: <why>" with the place and ends the process with stop_exit_code.
+[[noreturn]] void stop(const Wave& wave, const Op& op, const std::string& why);
+
+/// The same without a wave (loading, launching).
+[[noreturn]] void stop(const std::string& why);
+
+/// A lane touched memory it may not: `what` is "read" or "write".
+[[noreturn]] void memory_fault(const Wave& wave, const Op& op, unsigned lane, std::uint64_t address,
+                               unsigned bytes, const char* what);
+
+} // namespace wavesim
