@@ -1,0 +1,71 @@
+# For this project's own targets only: warnings as errors, output folders, tests.
+#
+#   wavetile_add_host_test(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
+#                          [LABELS <label>...])
+#   wavetile_add_hip_test(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
+#                         [LABELS <label>...] [ARCHITECTURES <arch>...] [TIMEOUT <seconds>])
+#
+# With WAVETILE_SIM a device test is registered as <name>.threads1 and <name>.threads2, each started
+# by wavesim with that many executor threads; otherwise as <name>, started directly.
+include_guard(GLOBAL)
+find_package(Threads REQUIRED)
+if(WAVETILE_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+function(wavetile_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+endfunction()
+
+# Settings shared by every program this project builds for itself.
+function(wavetile_own_program target)
+  wavetile_warnings(${target})
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF
+                                             RUNTIME_OUTPUT_DIRECTORY ${wavetile_BINARY_DIR}/bin)
+endfunction()
+
+function(wavetile_add_host_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;OPTIONS;LABELS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE wavetile::wavetile ${arg_LIBRARIES} GTest::gtest_main
+                                        Threads::Threads)
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  wavetile_own_program(${name})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "host;${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+# Registers an already built device program with CTest; extra arguments go to the program.
+function(wavetile_register_hip_test name target)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "LABELS;ARGS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 900)
+  endif()
+  if(TARGET wavesim)
+    foreach(threads IN ITEMS 1 2)
+      add_test(NAME ${name}.threads${threads}
+               COMMAND wavesim --threads ${threads} -- $<TARGET_FILE:${target}> ${arg_ARGS})
+      set_tests_properties(${name}.threads${threads}
+                           PROPERTIES LABELS "hip;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+                                      PROCESSORS ${threads})
+    endforeach()
+  else()
+    add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
+    set_tests_properties(${name} PROPERTIES LABELS "hip;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+                                            RESOURCE_LOCK gpu)
+  endif()
+endfunction()
+
+function(wavetile_add_hip_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;OPTIONS;LABELS;ARCHITECTURES")
+  wavetile_find_hip(hip_ready)
+  if(NOT hip_ready)
+    set_property(GLOBAL APPEND PROPERTY WAVETILE_SKIPPED_HIP_TESTS ${name})
+    return()
+  endif()
+  wavetile_add_hip_executable(${name} SOURCES ${arg_SOURCES}
+                              LIBRARIES ${arg_LIBRARIES} GTest::gtest_main Threads::Threads
+                              OPTIONS ${arg_OPTIONS} ARCHITECTURES ${arg_ARCHITECTURES})
+  wavetile_own_program(${name})
+  wavetile_register_hip_test(${name} ${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS})
+endfunction()

@@ -1,0 +1,121 @@
+# Device programs without CMake's HIP language: .hip sources are compiled by the C++ compiler (clang++,
+# amdclang++ or hipcc) with -x hip. These functions are for users too; nothing here touches a variable,
+# a flag or a cache entry of the including project except the WAVETILE_* entries below.
+#
+#   wavetile_add_hip_executable(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
+#                               [ARCHITECTURES <arch>...])
+#   wavetile_hip_target(<target> [ARCHITECTURES <arch>...])   same treatment for an existing target
+#   wavetile_find_hip(<out-var>)                              whether device code can be compiled
+#
+# Architectures: the argument, else CMAKE_HIP_ARCHITECTURES, else gfx942. No device is ever probed.
+include_guard(GLOBAL)
+
+# Where HIP's headers are: WAVETILE_ROCM_PATH, ROCM_PATH, HIP_PATH, CMAKE_PREFIX_PATH, /opt/rocm, /usr.
+function(_wavetile_locate_rocm)
+  find_path(WAVETILE_HIP_INCLUDE_DIR hip/hip_runtime.h
+            HINTS ${WAVETILE_ROCM_PATH} ENV ROCM_PATH ENV HIP_PATH
+            PATHS /opt/rocm PATH_SUFFIXES include
+            DOC "Folder that holds hip/hip_runtime.h")
+  mark_as_advanced(WAVETILE_HIP_INCLUDE_DIR)
+endfunction()
+
+function(_wavetile_rocm_root out)
+  cmake_path(GET WAVETILE_HIP_INCLUDE_DIR PARENT_PATH root)
+  set(${out} ${root} PARENT_SCOPE)
+endfunction()
+
+set(WAVETILE_HIP_HELP "Set CMAKE_PREFIX_PATH (or ROCM_PATH) to a ROCm 6.4 or newer, or run \
+cmake/setup-toolchain.sh and use the presets.")
+
+# Device code needs HIP's headers, and a clang (or a CMake HIP language) to compile it.
+function(wavetile_find_hip out)
+  _wavetile_locate_rocm()
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(WAVETILE_HIP_INCLUDE_DIR AND (CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR "HIP" IN_LIST languages))
+    set(${out} ON PARENT_SCOPE)
+  else()
+    set(${out} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The runtime: wavesim where this build makes one, else ROCm's library.
+function(_wavetile_link_hip target)
+  _wavetile_rocm_root(root)
+  if(TARGET wavesim_hip)
+    target_link_libraries(${target} PRIVATE wavesim_hip)
+    # The program must find whatever runtime it is started with, so it carries no path to wavesim.
+    set_target_properties(${target} PROPERTIES SKIP_BUILD_RPATH TRUE)
+    return()
+  endif()
+  if(WAVETILE_SIM)
+    target_link_options(${target} PRIVATE -Wl,--unresolved-symbols=ignore-all)
+    return()
+  endif()
+  find_library(WAVETILE_HIP_LIBRARY amdhip64 HINTS ${root} PATH_SUFFIXES lib lib64
+               DOC "The HIP runtime, libamdhip64.so")
+  mark_as_advanced(WAVETILE_HIP_LIBRARY)
+  if(WAVETILE_HIP_LIBRARY)
+    target_link_libraries(${target} PRIVATE ${WAVETILE_HIP_LIBRARY})
+  else()
+    message(FATAL_ERROR "wavetile: target '${target}' needs the HIP runtime libamdhip64.so, and there is "
+                        "none under ${root}. ${WAVETILE_HIP_HELP} On a machine without a GPU, "
+                        "WAVETILE_SIM=ON builds one.")
+  endif()
+endfunction()
+
+function(wavetile_hip_target target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ARCHITECTURES")
+  _wavetile_locate_rocm()
+  if(NOT WAVETILE_HIP_INCLUDE_DIR)
+    message(FATAL_ERROR "wavetile: target '${target}' needs HIP, and hip/hip_runtime.h was not found. "
+                        "${WAVETILE_HIP_HELP}")
+  endif()
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "wavetile: target '${target}' has HIP sources, which '${CMAKE_CXX_COMPILER}' cannot "
+                        "compile. Set CMAKE_CXX_COMPILER to clang++, amdclang++ or hipcc.")
+  endif()
+
+  if(arg_ARCHITECTURES)
+    set(architectures ${arg_ARCHITECTURES})
+  elseif(CMAKE_HIP_ARCHITECTURES)
+    set(architectures ${CMAKE_HIP_ARCHITECTURES})
+  else()
+    set(architectures gfx942)
+  endif()
+  list(TRANSFORM architectures PREPEND "--offload-arch=")
+  _wavetile_rocm_root(root)
+  set(options ${architectures} --rocm-path=${root})
+  if(WAVETILE_DEVICE_LIB_PATH)
+    list(APPEND options --rocm-device-lib-path=${WAVETILE_DEVICE_LIB_PATH})
+  endif()
+  set_target_properties(${target} PROPERTIES WAVETILE_HIP_OPTIONS "${options}")
+  target_compile_definitions(${target} PRIVATE __HIP_PLATFORM_AMD__)
+  target_include_directories(${target} SYSTEM PRIVATE ${WAVETILE_HIP_INCLUDE_DIR})
+
+  # A source may serve several targets, so what differs between them is read from the target.
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(source MATCHES "\\.hip$")
+      get_source_file_property(present ${source} COMPILE_OPTIONS)
+      if(NOT present)
+        set(present "")
+      endif()
+      if(NOT "-xhip" IN_LIST present)
+        list(APPEND present -xhip $<TARGET_PROPERTY:WAVETILE_HIP_OPTIONS>)
+      endif()
+      set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${present}")
+    endif()
+  endforeach()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE" OR type STREQUAL "SHARED_LIBRARY")
+    _wavetile_link_hip(${target})
+  endif()
+endfunction()
+
+function(wavetile_add_hip_executable name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;OPTIONS;ARCHITECTURES")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE wavetile::wavetile ${arg_LIBRARIES})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  wavetile_hip_target(${name} ARCHITECTURES ${arg_ARCHITECTURES})
+endfunction()
