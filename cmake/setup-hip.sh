@@ -102,22 +102,22 @@ private_apt() {
   local tool=$1
   shift
   "$tool" -o Dir::Etc::SourceList="$apt_state/sources.list" -o Dir::Etc::SourceParts="$apt_state/none" \
-    -o Dir::State="$apt_state" -o Dir::State::Lists="$apt_state/lists" -o Dir::State::status="$apt_state/status" \
-    -o Dir::Cache="$apt_state/cache" -o Dir::Cache::pkgcache=pkgcache.bin \
+    -o Dir::State="$apt_state" -o Dir::State::Lists="$apt_state/lists" \
+    -o Dir::State::status="$apt_state/status" -o Dir::Cache="$apt_state/cache" -o Dir::Cache::pkgcache=pkgcache.bin \
     -o Dir::Cache::srcpkgcache=srcpkgcache.bin -o APT::Sandbox::User="$(id -un)" \
     -o Acquire::Languages=none -o APT::Update::Post-Invoke-Success::= "$@"
 }
 
 start_private_apt() {
-  local uri key options="" suite
+  local uri key options="targets=Packages" suite
   apt_state=$prefix/apt
   rm -rf "$apt_state"
   mkdir -p "$apt_state"/{none,lists/partial,cache/archives/partial}
   : > "$apt_state/status"
   read -r uri key < <(machine_mirror) || die "apt has no source for this release of Debian; look at /etc/apt"
-  [ "$key" = - ] || options="[signed-by=$key] "
+  [ "$key" = - ] || options+=" signed-by=$key"
   for suite in testing unstable experimental; do
-    echo "deb $options$uri $suite main"
+    echo "deb [$options] $uri $suite main"
   done > "$apt_state/sources.list"
   say "reading Debian's newer suites (testing, unstable, experimental) for HIP"
   private_apt apt-get update -qq > "$apt_state/log" 2>&1 || {
@@ -183,7 +183,8 @@ matching_version() { # <package> <HIP version>
 }
 
 try_candidate() { # the fields of a candidate
-  local clang=$1 libs_package=rocm-device-libs-$2 libs_version=$3 hip=$4 folder=$prefix/rocm.new package version libs
+  local clang=$1 libs_package=rocm-device-libs-$2 libs_version=$3 hip=$4
+  local folder=$prefix/rocm.new package version libs
   local names=("libamdhip64-dev=$hip" "$libs_package=$libs_version")
   for package in librocprim-dev libhipcub-dev; do
     version=$(matching_version "$package" "$hip")
@@ -209,15 +210,16 @@ try_candidate() { # the fields of a candidate
   chosen_rocm=$prefix/rocm/usr
   chosen_device_libs=$prefix/rocm/${libs#"$folder"/}
   chosen_llvm_dir=$(find_llvm_dir)
-  [ "${hip%%.*}" -ge 7 ] || say "warning: HIP $hip is older than 7; register and count contracts are not checked for it"
-  [ -n "$chosen_llvm_dir" ] || say "warning: LLVM 22 or newer is not to be had here, so wavesim cannot be built"
+  [ "${hip%%.*}" -ge 7 ] || say "warning: HIP $hip is older than 7: results hold, counts may differ"
+  [ -n "$chosen_llvm_dir" ] || say "warning: no LLVM 22 or newer here, so wavesim cannot be built"
   chosen_summary="HIP $hip, $libs_package $libs_version, clang $clang"
 }
 
 has_llvm_22() { awk '$1 >= 22 {found = 1} END {exit !found}' <<< "$1"; }
 
 use_debian() {
-  [ "$(dpkg --print-architecture)" = amd64 ] || die "Debian has HIP's packages for amd64 only; this machine is $(dpkg --print-architecture)"
+  [ "$(dpkg --print-architecture)" = amd64 ] ||
+    die "Debian has HIP's packages for amd64 only; this machine is $(dpkg --print-architecture)"
   local clangs
   clangs=$(installable_clangs)
   if [ -n "$(missing_packages "${build_packages[@]}")" ] || ! has_llvm_22 "$clangs"; then

@@ -101,15 +101,15 @@ machine_mirror() {
 # The newest clang of a Debian release comes through its security archive, which a machine made by
 # hand may not list. Read it from beside the machine's mirror, for the commands of this script only.
 add_security_suite() {
-  local uri key codename options="" state=$prefix/security-apt
+  local uri key codename options="targets=Packages" state=$prefix/security-apt
   read -r uri key < <(machine_mirror) || return 0
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  [ "$key" = - ] || options="[signed-by=$key] "
+  [ "$key" = - ] || options+=" signed-by=$key"
   mkdir -p "$state"/{none,lists/partial}
   {
-    echo "deb $options$uri $codename main"
-    echo "deb $options$uri $codename-updates main"
-    echo "deb $options${uri%/}-security $codename-security main"
+    echo "deb [$options] $uri $codename main"
+    echo "deb [$options] $uri $codename-updates main"
+    echo "deb [$options] ${uri%/}-security $codename-security main"
   } > "$state/sources.list"
   apt_options=(-o "Dir::Etc::SourceList=$state/sources.list" -o "Dir::Etc::SourceParts=$state/none"
     -o "Dir::State::Lists=$state/lists")
