@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isa/op.hpp"
+#include "isa/op_table.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -12,7 +13,8 @@ namespace wavesim {
 
 class Decoder {
 public:
-  Decoder();
+  Decoder(); ///< handlers of simd_level()
+  explicit Decoder(Simd level);
   ~Decoder();
   /// Decodes the instruction whose bytes start at `bytes` and which sits at address `pc`. An
   /// encoding LLVM rejects, or a mnemonic without a handler, gives an Op whose handler stops with
