@@ -1,6 +1,8 @@
 // Architectural state of one wavefront, and of the workgroup it belongs to.
 #pragma once
 
+#include "counters/line_set.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +46,7 @@ struct alignas(64) Wave {
 
   Workgroup* group = nullptr;
   Tally* tally = nullptr;          ///< null when counting is off
-  std::byte* scratch = nullptr;    ///< this wave's private memory: scratch_bytes per lane, lane-major
+  std::byte* scratch = nullptr;    ///< private memory: dword d of lane l at (64 * d + l) * 4
   std::uint32_t scratch_bytes = 0; ///< per lane
 
   std::uint64_t s64(unsigned code) const {
@@ -59,6 +61,19 @@ struct alignas(64) Wave {
   void set_vcc(std::uint64_t x) { set_s64(code_vcc, x); }
 };
 
+/// Memory ranges that instructions of this workgroup touched last, so that most accesses need no
+/// search: one entry per instruction number modulo `entries`. Valid for one dispatch only.
+struct RangeCache {
+  static constexpr unsigned entries = 16;
+  struct Entry {
+    std::uintptr_t begin = 1, end = 0; ///< empty: contains nothing
+  };
+  Entry entry[entries];
+  void clear() {
+    for (Entry& e : entry) e = Entry{};
+  }
+};
+
 struct Workgroup {
   const Dispatch* dispatch = nullptr;
   std::uint32_t id[3] = {0, 0, 0};
@@ -67,6 +82,9 @@ struct Workgroup {
   unsigned wave_count = 0;
   std::byte* lds = nullptr;                 ///< lds_bytes, 64-byte aligned, followed by 64 spare bytes
   std::uint32_t lds_bytes = 0;              ///< static + dynamic, rounded up to the 512-byte granule
+  RangeCache ranges;                        ///< to be cleared when a workgroup starts
+  bool concurrent = true;                   ///< other threads run workgroups of the same dispatch
+  std::unique_ptr<GroupLines> lines;        ///< counting: made on first use, see Tally::end_group
 };
 
 } // namespace wavesim
