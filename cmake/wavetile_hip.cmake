@@ -1,5 +1,6 @@
 # Device programs without CMake's HIP language: .hip sources are compiled by the C++ compiler (clang++,
-# amdclang++ or hipcc) with -x hip. These functions are for users too; nothing here touches a variable,
+# amdclang++ or hipcc) with -x hip. In a project that has enabled HIP as a language they are left to it.
+# These functions are for users too; nothing here touches a variable,
 # a flag or a cache entry of the including project except the WAVETILE_* entries below.
 #
 #   wavetile_add_hip_executable(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
@@ -24,17 +25,42 @@ function(_wavetile_rocm_root out)
   set(${out} ${root} PARENT_SCOPE)
 endfunction()
 
-set(WAVETILE_HIP_HELP "Set CMAKE_PREFIX_PATH (or ROCM_PATH) to a ROCm 6.4 or newer, or run \
-cmake/setup-toolchain.sh and use the presets.")
+# A function, because a variable would be known only where this file was included first.
+function(_wavetile_hip_help out)
+  set(${out} "Set CMAKE_PREFIX_PATH (or ROCM_PATH) to a ROCm 6.4 or newer, or run \
+cmake/setup-toolchain.sh and use the presets." PARENT_SCOPE)
+endfunction()
 
-# Device code needs HIP's headers, and a clang (or a CMake HIP language) to compile it.
-function(wavetile_find_hip out)
-  _wavetile_locate_rocm()
+# A project may compile its device code with CMake's own HIP language instead.
+function(_wavetile_uses_hip_language out)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  if(WAVETILE_HIP_INCLUDE_DIR AND (CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR "HIP" IN_LIST languages))
+  if("HIP" IN_LIST languages)
     set(${out} ON PARENT_SCOPE)
   else()
     set(${out} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Device code needs HIP's headers, and a clang to compile it.
+function(wavetile_find_hip out)
+  _wavetile_locate_rocm()
+  if(WAVETILE_HIP_INCLUDE_DIR AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    set(${out} ON PARENT_SCOPE)
+  else()
+    set(${out} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Stops with the one message that says what to do, unless device code can be compiled for `purpose`.
+function(wavetile_require_hip purpose)
+  _wavetile_locate_rocm()
+  if(NOT WAVETILE_HIP_INCLUDE_DIR)
+    _wavetile_hip_help(help)
+    message(FATAL_ERROR "wavetile: ${purpose} needs HIP, and hip/hip_runtime.h was not found. ${help}")
+  endif()
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "wavetile: ${purpose} needs HIP, which ${CMAKE_CXX_COMPILER} cannot compile. "
+                        "Set CMAKE_CXX_COMPILER to clang++, amdclang++ or hipcc.")
   endif()
 endfunction()
 
@@ -57,23 +83,27 @@ function(_wavetile_link_hip target)
   if(WAVETILE_HIP_LIBRARY)
     target_link_libraries(${target} PRIVATE ${WAVETILE_HIP_LIBRARY})
   else()
+    _wavetile_hip_help(help)
     message(FATAL_ERROR "wavetile: target '${target}' needs the HIP runtime libamdhip64.so, and there is "
-                        "none under ${root}. ${WAVETILE_HIP_HELP} On a machine without a GPU, "
+                        "none under ${root}. ${help} On a machine without a GPU, "
                         "WAVETILE_SIM=ON builds one.")
   endif()
 endfunction()
 
 function(wavetile_hip_target target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ARCHITECTURES")
-  _wavetile_locate_rocm()
-  if(NOT WAVETILE_HIP_INCLUDE_DIR)
-    message(FATAL_ERROR "wavetile: target '${target}' needs HIP, and hip/hip_runtime.h was not found. "
-                        "${WAVETILE_HIP_HELP}")
+  get_target_property(sources ${target} SOURCES)
+  _wavetile_uses_hip_language(hip_language)
+  if(hip_language)
+    # The project has enabled HIP: .hip files are HIP already, and CMake brings the runtime.
+    if(arg_ARCHITECTURES)
+      set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES "${arg_ARCHITECTURES}")
+    elseif(NOT CMAKE_HIP_ARCHITECTURES)
+      set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES gfx942)
+    endif()
+    return()
   endif()
-  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    message(FATAL_ERROR "wavetile: target '${target}' has HIP sources, which '${CMAKE_CXX_COMPILER}' cannot "
-                        "compile. Set CMAKE_CXX_COMPILER to clang++, amdclang++ or hipcc.")
-  endif()
+  wavetile_require_hip("target '${target}'")
 
   if(arg_ARCHITECTURES)
     set(architectures ${arg_ARCHITECTURES})
@@ -93,7 +123,6 @@ function(wavetile_hip_target target)
   target_include_directories(${target} SYSTEM PRIVATE ${WAVETILE_HIP_INCLUDE_DIR})
 
   # A source may serve several targets, so what differs between them is read from the target.
-  get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     if(source MATCHES "\\.hip$")
       get_source_file_property(present ${source} COMPILE_OPTIONS)

@@ -1,0 +1,45 @@
+# What the packaging tests are written with.
+
+# step(<name> [FAILS] COMMAND ...): runs it, sets <name>_output, and stops unless it ends as it should.
+function(step name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "FAILS" "" "COMMAND")
+  execute_process(COMMAND ${arg_COMMAND} RESULT_VARIABLE result OUTPUT_VARIABLE output
+                  ERROR_VARIABLE output)
+  if(arg_FAILS AND result EQUAL 0 OR NOT arg_FAILS AND NOT result EQUAL 0)
+    list(JOIN arg_COMMAND " " command)
+    message(NOTICE "${output}")
+    message(FATAL_ERROR "${name} ended with ${result}: ${command}")
+  endif()
+  set(${name}_output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect_text text part)
+  string(FIND "${text}" "${part}" at)
+  if(at EQUAL -1)
+    message(NOTICE "${text}")
+    message(FATAL_ERROR "the text above should have '${part}'")
+  endif()
+endfunction()
+
+function(expect_no_text text part)
+  string(FIND "${text}" "${part}" at)
+  if(NOT at EQUAL -1)
+    message(NOTICE "${text}")
+    message(FATAL_ERROR "the text above should not have '${part}'")
+  endif()
+endfunction()
+
+# The command that compiles a source, from the text of compile_commands.json.
+function(compile_command json file out)
+  string(JSON count LENGTH "${json}")
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE ${last})
+    string(JSON name GET "${json}" ${i} file)
+    if(name MATCHES "/${file}$")
+      string(JSON command GET "${json}" ${i} command)
+      set(${out} "${command}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "no compile command for ${file}")
+endfunction()
