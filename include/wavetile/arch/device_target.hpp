@@ -1,0 +1,51 @@
+/// \file
+/// The target that device code is being compiled for.
+#pragma once
+
+#include <wavetile/arch/targets.hpp>
+
+namespace wavetile {
+
+namespace detail {
+#if WAVETILE_AMDGCN && defined(__gfx942__)
+inline constexpr architecture pass_architecture = architecture::gfx942;
+#elif WAVETILE_AMDGCN && defined(__gfx90a__)
+inline constexpr architecture pass_architecture = architecture::gfx90a;
+#elif WAVETILE_AMDGCN && defined(__gfx950__)
+inline constexpr architecture pass_architecture = architecture::gfx950;
+#elif WAVETILE_AMDGCN && defined(__gfx9_4_generic__)
+inline constexpr architecture pass_architecture = architecture::gfx9_4_generic;
+#else
+inline constexpr architecture pass_architecture = architecture::unknown;
+#endif
+} // namespace detail
+
+/// Facts of the architecture this pass compiles for, from the compiler's own macro; for use inside
+/// device functions only.
+///
+/// In the host pass, where bodies of device functions are only checked, and in a device pass for an
+/// architecture without a description it is `targets::unknown`: the lane count all described
+/// architectures share, and `known()` false. Host code that wants the facts of a device asks the
+/// device and `find_target`; types, template arguments of kernels and sizes of parameter structs
+/// must not depend on this value.
+inline constexpr target device_target = target_of(detail::pass_architecture);
+
+/// Lanes of a wavefront in device code. A constant of ours: the built-in one of HIP is not a
+/// constant from ROCm 7 on.
+inline constexpr int wave_size = device_target.wave_size;
+
+/// False only in a device pass for an architecture without a description. Kernels put their body
+/// under `if constexpr (device_pass_supported)` and end the other branch in `refuse_to_run`: such a
+/// program still compiles, and host code refuses the device before launch.
+inline constexpr bool device_pass_supported = !WAVETILE_DEVICE_PASS || device_target.known();
+
+#if WAVETILE_HIP || WAVETILE_CUDA
+/// Ends the program with an error; what a kernel does on an architecture that it has no code for.
+WAVETILE_DEVICE inline void refuse_to_run() {
+#if WAVETILE_DEVICE_PASS
+  __builtin_trap();
+#endif
+}
+#endif
+
+} // namespace wavetile

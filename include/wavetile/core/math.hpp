@@ -1,0 +1,135 @@
+/// \file
+/// Scalar fp32 and fp64 functions: one hardware instruction each where gfx9 has one.
+#pragma once
+
+#include <wavetile/core/bits.hpp>
+#include <wavetile/core/type_traits.hpp>
+
+namespace wavetile {
+
+/// log2(e) and ln(2), to fold exp into exp2 and log into log2.
+inline constexpr float log2_e = 1.44269504088896340736f;
+inline constexpr float ln_2 = 0.693147180559945309417f;
+
+/// 2^x: v_exp_f32, 1 ulp. exp2(-inf) = 0, exp2(inf) = inf, NaN stays NaN. Results below 2^-126 may
+/// come out as 0: the instruction makes no denormals (`exp2f` costs seven instructions to get
+/// them). Correct under -ffast-math.
+WAVETILE_HD WAVETILE_FORCE_INLINE float exp2(float x) {
+#if WAVETILE_AMDGCN
+  return __builtin_amdgcn_exp2f(x);
+#else
+  return __builtin_exp2f(x);
+#endif
+}
+
+/// log2(x): v_log_f32, 1 ulp. Denormal x may count as 0, whose result is -inf; negative x gives
+/// NaN.
+WAVETILE_HD WAVETILE_FORCE_INLINE float log2(float x) {
+#if WAVETILE_AMDGCN
+  return __builtin_amdgcn_logf(x);
+#else
+  return __builtin_log2f(x);
+#endif
+}
+
+/// e^x as exp2(x * log2_e): the error is that of exp2 plus |x| * 2^-24 relative. For softmax fold
+/// log2_e into the scale instead.
+WAVETILE_HD WAVETILE_FORCE_INLINE float exp(float x) {
+  return exp2(x * log2_e);
+}
+
+/// ln(x) as log2(x) * ln_2.
+WAVETILE_HD WAVETILE_FORCE_INLINE float log(float x) {
+  return log2(x) * ln_2;
+}
+
+/// 1 / x: v_rcp_f32, 1 ulp; denormal x or a denormal result may be taken for 0.
+WAVETILE_HD WAVETILE_FORCE_INLINE float reciprocal(float x) {
+#if WAVETILE_AMDGCN
+  return __builtin_amdgcn_rcpf(x);
+#else
+  return 1.0f / x;
+#endif
+}
+
+/// 1 / sqrt(x): v_rsq_f32, 1 ulp; denormal x may count as 0, whose result is inf.
+WAVETILE_HD WAVETILE_FORCE_INLINE float rsqrt(float x) {
+#if WAVETILE_AMDGCN
+  return __builtin_amdgcn_rsqf(x);
+#else
+  return 1.0f / __builtin_sqrtf(x);
+#endif
+}
+
+/// a * b + c, rounded once.
+WAVETILE_HD WAVETILE_FORCE_INLINE float fma(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+WAVETILE_HD WAVETILE_FORCE_INLINE double fma(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
+
+/// What the larger or smaller of two numbers is when one is a NaN.
+enum class nan_rule : uint8_t {
+  propagate, ///< NaN (the library's reductions)
+  ignore     ///< the other one: one instruction, for values whose NaNs show up elsewhere anyway
+};
+
+namespace detail {
+template <class T>
+WAVETILE_HD WAVETILE_FORCE_INLINE bool any_nan(T a, T b) {
+#if WAVETILE_FINITE_MATH
+  return is_nan(a) || is_nan(b);
+#else
+  return __builtin_isunordered(a, b);
+#endif
+}
+} // namespace detail
+
+/// The larger of two values. Floats: NaN as `Rule` says; of +0 and -0 either one.
+template <nan_rule Rule = nan_rule::propagate, class T>
+WAVETILE_HD WAVETILE_FORCE_INLINE T maximum(T a, T b) {
+  if constexpr (detail::is_any_of_v<T, float, double>) {
+    T larger;
+    if constexpr (detail::is_same_v<T, float>)
+      larger = __builtin_fmaxf(a, b);
+    else
+      larger = __builtin_fmax(a, b);
+    if constexpr (Rule == nan_rule::propagate)
+      larger = detail::any_nan(a, b) ? static_cast<T>(quiet_nan) : larger;
+    return larger;
+  } else {
+    return a < b ? b : a;
+  }
+}
+
+/// The smaller of two values. Floats: NaN as `Rule` says; of +0 and -0 either one.
+template <nan_rule Rule = nan_rule::propagate, class T>
+WAVETILE_HD WAVETILE_FORCE_INLINE T minimum(T a, T b) {
+  if constexpr (detail::is_any_of_v<T, float, double>) {
+    T smaller;
+    if constexpr (detail::is_same_v<T, float>)
+      smaller = __builtin_fminf(a, b);
+    else
+      smaller = __builtin_fmin(a, b);
+    if constexpr (Rule == nan_rule::propagate)
+      smaller = detail::any_nan(a, b) ? static_cast<T>(quiet_nan) : smaller;
+    return smaller;
+  } else {
+    return b < a ? b : a;
+  }
+}
+
+/// Integers: a / b rounded up, for a >= 0 and b > 0, without overflow.
+template <class T>
+WAVETILE_HD constexpr T divide_up(T a, detail::type_identity_t<T> b) {
+  return static_cast<T>(a / b + (a % b != 0 ? 1 : 0));
+}
+
+/// Integers: the least multiple of b that is >= a, for a >= 0 and b > 0.
+template <class T>
+WAVETILE_HD constexpr T round_up(T a, detail::type_identity_t<T> b) {
+  return static_cast<T>(divide_up(a, b) * b);
+}
+
+} // namespace wavetile

@@ -1,0 +1,104 @@
+/// \file
+/// How every host function says whether it did its work.
+#pragma once
+
+#include <wavetile/core/text.hpp>
+
+namespace wavetile {
+
+/// Classes of failure. In every case but `runtime_error` nothing was launched and no output was
+/// touched.
+enum class status_code : uint8_t {
+  success,
+  invalid_argument,    ///< a value outside what the function accepts
+  null_pointer,        ///< a null pointer to a non-empty array
+  unsupported_type,    ///< an element type, or a combination, without a kernel
+  unsupported_shape,   ///< a shape or stride without a kernel
+  misaligned,          ///< a pointer that is not a multiple of its element size
+  overlapping,         ///< an output that overlaps an input other than exactly in place
+  lds_limit,           ///< more LDS than a workgroup can have
+  grid_limit,          ///< more workgroups or work-items than one launch can have
+  wrong_architecture,  ///< a device that the library, or this binary, has no code for
+  no_device,           ///< no GPU
+  workspace_too_small, ///< a workspace with fewer bytes than the plan asks for
+  runtime_error,       ///< the HIP runtime refused; its own text is in the message
+};
+
+/// Name as written in code.
+constexpr const char* name_of(status_code code) {
+  constexpr const char* names[] = {
+      "success",    "invalid_argument",    "null_pointer", "unsupported_type", "unsupported_shape",
+      "misaligned", "overlapping",         "lds_limit",    "grid_limit",       "wrong_architecture",
+      "no_device",  "workspace_too_small", "runtime_error"};
+  return names[static_cast<int>(code)];
+}
+
+/// Result of a host call: a code, the argument at fault, and a sentence with its value and what is
+/// allowed. No heap, no exceptions, no global state; cannot be dropped without a warning.
+///
+///     if (auto s = wavetile::softmax(x, y, {}, stream); !s)
+///       std::fprintf(stderr, "%s\n", s.message());
+class [[nodiscard]] status {
+public:
+  /// Success.
+  constexpr status() = default;
+
+  /// Failure whose text is `detail`: "code: argument: detail".
+  static constexpr status failure(status_code code, const char* argument, const char* detail) {
+    status result(code, argument);
+    result.message_.append(": ").append(detail);
+    return result;
+  }
+
+  /// Failure with the offending value: "code: argument = value, allowed: allowed".
+  static constexpr status failure(status_code code, const char* argument, int64_t value,
+                                  const char* allowed) {
+    status result(code, argument);
+    result.message_.append(" = ").append(value).append(", allowed: ").append(allowed);
+    return result;
+  }
+
+  /// Failure of a value against a limit: "code: argument = value, allowed: <= limit unit".
+  static constexpr status above_limit(status_code code, const char* argument, int64_t value,
+                                      int64_t limit, const char* unit = "") {
+    status result(code, argument);
+    result.message_.append(" = ").append(value).append(", allowed: <= ").append(limit);
+    if (unit[0] != '\0')
+      result.message_.append(' ').append(unit);
+    return result;
+  }
+
+  constexpr status_code code() const { return code_; }
+  constexpr bool ok() const { return code_ == status_code::success; }
+  constexpr explicit operator bool() const { return ok(); }
+
+  /// Name of the argument at fault; "" for success.
+  constexpr const char* argument() const { return argument_.c_str(); }
+
+  /// One line for people: "success", or as `failure` describes.
+  constexpr const char* message() const { return ok() ? "success" : message_.c_str(); }
+
+  /// Adds to the message, for details that no factory covers.
+  template <class T>
+  constexpr status& append(T part) & {
+    message_.append(part);
+    return *this;
+  }
+  template <class T>
+  constexpr status append(T part) && {
+    message_.append(part);
+    return *this;
+  }
+
+private:
+  constexpr status(status_code code, const char* argument) : code_(code) {
+    argument_.append(argument);
+    message_.append(name_of(code)).append(": ").append(argument);
+  }
+
+  status_code code_ = status_code::success;
+  fixed_text<32> argument_;
+  fixed_text<320> message_;
+};
+
+} // namespace wavetile
