@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 namespace wavesim {
 
 class CodeObject;
+struct ParallelVerdict;
 
 struct KernelArgument {
   std::uint32_t offset = 0, size = 0;
@@ -36,6 +38,10 @@ struct Kernel {
   std::uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
   std::uint16_t properties = 0, kernarg_preload = 0;
   std::vector<KernelArgument> arguments; ///< explicit first, then hidden
+  mutable std::once_flag verdict_once;   ///< see parallel_verdict()
+  mutable std::unique_ptr<ParallelVerdict> verdict;
+  Kernel();
+  ~Kernel();
 };
 
 /// Result of a load: either an object or a sentence that says what is wrong with the bytes.
@@ -62,6 +68,10 @@ public:
   /// "file:line" of an address from the object's DWARF, or "" without -g.
   std::string source_line(std::uint64_t pc) const;
   std::string function_name(std::uint64_t pc) const;
+  /// The 8 bytes at `address` when they lie in memory that neither host nor kernels write.
+  std::optional<std::uint64_t> constant64(std::uint64_t address) const;
+  /// The instruction at `pc` as text, or "" outside the code.
+  std::string text(std::uint64_t pc) const;
 
 private:
   CodeObject() = default;

@@ -8,10 +8,14 @@
 
 namespace wavesim {
 
-inline constexpr int stop_exit_code = 70; ///< EX_SOFTWARE: wavesim itself, or the kernel, cannot go on
+inline constexpr int stop_exit_code =
+    70; ///< EX_SOFTWARE: wavesim itself, or the kernel, cannot go on
 
 /// Prints "wavesim: stop: <why>" with the place and ends the process with stop_exit_code.
 [[noreturn]] void stop(const Wave& wave, const Op& op, const std::string& why);
+
+/// The same where no instruction is at hand: `pc` is where the wave stands.
+[[noreturn]] void stop(const Wave& wave, std::uint64_t pc, const std::string& why);
 
 /// The same without a wave (loading, launching).
 [[noreturn]] void stop(const std::string& why);
@@ -19,5 +23,12 @@ inline constexpr int stop_exit_code = 70; ///< EX_SOFTWARE: wavesim itself, or t
 /// A lane touched memory it may not: `what` is "read" or "write".
 [[noreturn]] void memory_fault(const Wave& wave, const Op& op, unsigned lane, std::uint64_t address,
                                unsigned bytes, const char* what);
+
+/// "kernel …, workgroup …, wave …, at … (instruction, source line)", as the stops print it; one
+/// fact a line.
+std::string describe(const Wave& wave, std::uint64_t pc);
+
+/// A C++ name for people: `_Z3addPf` is "add(float*)"; anything else comes back as it is.
+std::string demangled(const std::string& name);
 
 } // namespace wavesim

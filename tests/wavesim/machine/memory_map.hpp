@@ -16,9 +16,11 @@ enum class RangeKind : std::uint8_t { device, host, managed, code, kernarg, glob
 struct Range {
   std::uintptr_t begin = 0, end = 0; ///< [begin, end): exact size asked for, not the rounded one
   RangeKind kind = RangeKind::device;
-  std::uint64_t serial = 0;          ///< number of the allocation, for messages
+  std::uint64_t serial = 0; ///< number of the allocation, for messages
   int device = 0;
-  bool contains(std::uintptr_t p, std::size_t n) const { return p >= begin && n <= end - p && p < end; }
+  bool contains(std::uintptr_t p, std::size_t n) const {
+    return p >= begin && n <= end - p && p < end;
+  }
 };
 
 /// Immutable, sorted, disjoint ranges: what one dispatch sees.
@@ -38,8 +40,9 @@ class MemoryMap {
 public:
   static MemoryMap& instance();
   void add(Range);
-  std::optional<Range> remove(std::uintptr_t begin); ///< the range that began there
-  std::optional<Range> lookup(std::uintptr_t p) const; ///< the range that contains p
+  std::optional<Range> remove(std::uintptr_t begin);             ///< the range that began there
+  std::optional<Range> lookup(std::uintptr_t p) const;           ///< the range that contains p
+  bool overlaps(std::uintptr_t begin, std::uintptr_t end) const; ///< any range touches [begin, end)
   std::shared_ptr<const MemorySnapshot> snapshot() const;
 
 private:

@@ -1,0 +1,212 @@
+#include "machine/resident_group.hpp"
+
+#include "counters/tally.hpp"
+#include "loader/code_object.hpp"
+#include "machine/fault.hpp"
+#include "machine/occupancy.hpp"
+#include "machine/start_wave.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <new>
+#include <sys/mman.h>
+
+namespace wavesim {
+
+namespace {
+
+/// Instructions a wave runs before the next one of its workgroup has its turn.
+constexpr std::uint64_t quantum = 4096;
+/// After a full turn: so many more, watched for instructions that look at what others write.
+constexpr std::uint64_t probe = 512;
+/// Turns of a wave in which it only polled, before its workgroup is taken to wait for another one.
+constexpr unsigned patience = 4;
+
+constexpr std::align_val_t lds_alignment{64};
+
+/// Private memory is mapped, not allocated: most lanes use little of a dynamic stack.
+void release_scratch(std::byte* scratch, std::size_t bytes) {
+  if (scratch)
+    munmap(scratch, bytes);
+}
+
+/// Whether the instruction is one that a waiting loop contains: a load that other workgroups'
+/// stores reach, or an atomic that returns what was there.
+bool polls_memory(const Op& op) {
+  const std::uint32_t flags = op.info ? op.info->flags : 0;
+  return ((flags & op_load) && op.sc1) || ((flags & op_atomic) && op.sc0);
+}
+
+} // namespace
+
+ResidentGroup::~ResidentGroup() {
+  ::operator delete[](lds_, lds_alignment);
+  for (WaveMemory& m : memory_)
+    release_scratch(m.scratch, m.scratch_bytes);
+}
+
+void ResidentGroup::give_lds(const Dispatch& dispatch) {
+  const std::uint32_t bytes = allocated_lds(*dispatch.kernel, dispatch.dynamic_lds);
+  constexpr std::size_t spare = 64; // wide accesses at the end read it
+  if (!lds_ || lds_capacity_ < bytes) {
+    ::operator delete[](lds_, lds_alignment);
+    lds_ = new (lds_alignment) std::byte[bytes + spare];
+    lds_capacity_ = bytes;
+  }
+  group_.lds = lds_;
+  group_.lds_bytes = bytes;
+  std::fill_n(reinterpret_cast<std::uint32_t*>(lds_), (bytes + spare) / 4, poison);
+}
+
+void ResidentGroup::give_scratch(Wave& wave, WaveMemory& memory, const Dispatch& dispatch) {
+  const Kernel& kernel = *dispatch.kernel;
+  std::uint32_t per_lane = (kernel.scratch_bytes + 15u) / 16u * 16u;
+  if (kernel.dynamic_stack)
+    per_lane = std::max(per_lane, dispatch.stack_bytes / 16u * 16u);
+  const std::size_t bytes = std::size_t{per_lane} * lanes;
+  if (memory.scratch_bytes < bytes) {
+    release_scratch(memory.scratch, memory.scratch_bytes);
+    void* fresh = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (fresh == MAP_FAILED)
+      stop(fmt::format("out of host memory for {} bytes of private memory per lane", per_lane));
+    memory.scratch = static_cast<std::byte*>(fresh);
+    memory.scratch_bytes = bytes;
+  } else if (bytes != 0) {
+    // Private memory starts as zeros. Large ones are given back, so that only touched pages cost.
+    constexpr std::size_t large = 256 * 1024;
+    if (bytes >= large)
+      madvise(memory.scratch, memory.scratch_bytes, MADV_DONTNEED);
+    else
+      std::memset(memory.scratch, 0, bytes);
+  }
+  wave.scratch = bytes ? memory.scratch : nullptr;
+  wave.scratch_bytes = per_lane;
+}
+
+void ResidentGroup::start(const Dispatch& dispatch, std::uint64_t linear, Tally* tally,
+                          bool concurrent) {
+  const std::uint64_t threads =
+      std::uint64_t{dispatch.block[0]} * dispatch.block[1] * dispatch.block[2];
+  group_.dispatch = &dispatch;
+  group_.linear = linear;
+  group_.id[0] = static_cast<std::uint32_t>(linear % dispatch.grid[0]);
+  group_.id[1] = static_cast<std::uint32_t>(linear / dispatch.grid[0] % dispatch.grid[1]);
+  group_.id[2] =
+      static_cast<std::uint32_t>(linear / (std::uint64_t{dispatch.grid[0]} * dispatch.grid[1]));
+  group_.wave_count = static_cast<unsigned>((threads + lanes - 1) / lanes);
+  group_.concurrent = concurrent;
+  group_.ranges.clear();
+  tally_ = tally;
+  alive_ = group_.wave_count;
+  while (group_.waves.size() < group_.wave_count) {
+    // Registers stay untouched: start_wave sets those that count.
+    group_.waves.emplace_back(new Wave);
+    memory_.emplace_back();
+  }
+  give_lds(dispatch);
+  for (unsigned i = 0; i < group_.wave_count; ++i) {
+    Wave& wave = *group_.waves[i];
+    wave.tally = tally;
+    give_scratch(wave, memory_[i], dispatch);
+    start_wave(wave, group_, i, memory_[i].used_vgprs, memory_[i].used_agprs);
+  }
+}
+
+template <bool Count>
+void ResidentGroup::turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls) {
+  const CodeObject& code = *group_.dispatch->kernel->object;
+  const auto step = [&]() -> const Op& {
+    const Op* op = code.at(wave.pc);
+    if (!op) [[unlikely]]
+      stop(wave, wave.pc, fmt::format("the program counter {:#x} is outside the code", wave.pc));
+    wave.pc += op->size;
+    ++wave.retired;
+    if constexpr (Count)
+      ++wave.tally->of(op->id).executions;
+    op->execute(wave, *op);
+    return *op;
+  };
+
+  wave.status = WaveStatus::running;
+  const std::uint64_t before = wave.retired;
+  for (std::uint64_t left = quantum; left != 0 && wave.status == WaveStatus::running; --left)
+    step();
+  bool polling = wave.status == WaveStatus::yielded;
+  if (may_park && wave.status == WaveStatus::running)
+    for (std::uint64_t left = probe; left != 0 && wave.status == WaveStatus::running; --left)
+      polling |= polls_memory(step());
+  idle += wave.retired - before;
+  if (polling)
+    ++polls;
+}
+
+template <bool Count>
+ResidentGroup::Outcome ResidentGroup::run_counted(bool may_park, bool fresh, std::uint64_t& idle,
+                                                  const RunOptions& options) {
+  const unsigned allowed = fresh ? patience : 1;
+  for (unsigned rounds_polling = 0; rounds_polling < allowed;) {
+    unsigned ended = 0, waiting = 0, polls = 0;
+    for (unsigned i = 0; i < group_.wave_count; ++i) {
+      Wave& wave = *group_.waves[i];
+      if (wave.status == WaveStatus::ended)
+        continue;
+      if (wave.status != WaveStatus::at_barrier) {
+        turn<Count>(wave, may_park, idle, polls);
+        ended += wave.status == WaveStatus::ended;
+      }
+      waiting += wave.status == WaveStatus::at_barrier;
+    }
+    alive_ -= ended;
+    if (alive_ == 0) {
+      idle = 0;
+      return Outcome::ended;
+    }
+    const bool released = waiting == alive_;
+    if (released)
+      for (unsigned i = 0; i < group_.wave_count; ++i)
+        if (group_.waves[i]->status == WaveStatus::at_barrier)
+          group_.waves[i]->status = WaveStatus::running;
+    if (ended != 0 || released) {
+      idle = 0;
+      rounds_polling = 0;
+      continue;
+    }
+    if (idle >= options.hang_instructions)
+      report_hang(options);
+    // Every wave that could run only polled: the one they wait for may be in another workgroup.
+    if (may_park && polls + waiting >= alive_)
+      ++rounds_polling;
+  }
+  return Outcome::parked;
+}
+
+ResidentGroup::Outcome ResidentGroup::run(bool may_park, bool fresh, std::uint64_t& idle,
+                                          const RunOptions& options) {
+  if (!options.count)
+    return run_counted<false>(may_park, fresh, idle, options);
+  const Outcome outcome = run_counted<true>(may_park, fresh, idle, options);
+  if (outcome == Outcome::ended)
+    tally_->end_group(group_);
+  return outcome;
+}
+
+void ResidentGroup::report_hang(const RunOptions& options) const {
+  const Wave* culprit = nullptr;
+  std::string barrier;
+  for (unsigned i = 0; i < group_.wave_count; ++i) {
+    const Wave& wave = *group_.waves[i];
+    if (wave.status == WaveStatus::at_barrier)
+      barrier = fmt::format("; wave {} waits at a barrier that the others have not reached", i);
+    else if (wave.status != WaveStatus::ended && !culprit)
+      culprit = &wave;
+  }
+  const std::string why =
+      fmt::format("hang: {} instructions without a wave that ends or a barrier that opens{} "
+                  "(WAVESIM_HANG_INSTRUCTIONS sets the limit)",
+                  options.hang_instructions, barrier);
+  stop(*culprit, culprit->pc, why);
+}
+
+} // namespace wavesim

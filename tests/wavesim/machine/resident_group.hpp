@@ -1,0 +1,53 @@
+// A workgroup with the memory it runs in: waves, LDS, private memory. Reused for one workgroup
+// after another.
+#pragma once
+
+#include "machine/dispatch.hpp"
+#include "machine/wave.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace wavesim {
+
+class ResidentGroup {
+public:
+  ResidentGroup() = default;
+  ~ResidentGroup();
+  ResidentGroup(const ResidentGroup&) = delete;
+  ResidentGroup& operator=(const ResidentGroup&) = delete;
+
+  /// Makes it workgroup number `linear` of the dispatch, every wave at its first instruction.
+  /// `concurrent`: other threads run workgroups of the same dispatch.
+  void start(const Dispatch& dispatch, std::uint64_t linear, Tally* tally, bool concurrent);
+
+  /// Lets the waves take turns until all have ended, or, with `may_park`, until the workgroup looks
+  /// as if it waited for another one. `idle` counts instructions since anything moved forward.
+  enum class Outcome { ended, parked };
+  Outcome run(bool may_park, bool fresh, std::uint64_t& idle, const RunOptions& options);
+
+  const Workgroup& group() const { return group_; }
+
+private:
+  struct WaveMemory { ///< per wave, kept between workgroups
+    std::byte* scratch = nullptr;
+    std::size_t scratch_bytes = 0;
+    unsigned used_vgprs = 0, used_agprs = 0;
+  };
+  template <bool Count>
+  Outcome run_counted(bool may_park, bool fresh, std::uint64_t& idle, const RunOptions& options);
+  template <bool Count>
+  void turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls);
+  void give_scratch(Wave& wave, WaveMemory& memory, const Dispatch& dispatch);
+  void give_lds(const Dispatch& dispatch);
+  [[noreturn]] void report_hang(const RunOptions& options) const;
+
+  Workgroup group_;
+  std::vector<WaveMemory> memory_;
+  std::byte* lds_ = nullptr;
+  std::size_t lds_capacity_ = 0;
+  unsigned alive_ = 0;
+  Tally* tally_ = nullptr;
+};
+
+} // namespace wavesim
