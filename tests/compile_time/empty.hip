@@ -1,0 +1,1 @@
+// What a HIP file costs before it says anything.

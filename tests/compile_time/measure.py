@@ -1,0 +1,81 @@
+"""Measures what the library adds to compile time and fails above a budget.
+
+  measure.py --folder DIR --work DIR -- COMPILER FLAGS...
+
+Each row compares two programs of DIR, host and one device architecture at the flags given. The figure is
+processor time (user and system, of all compiler processes), which a busy machine disturbs less than elapsed
+time does. Both programs are compiled alternately. The table shows medians; the gate takes the least of
+each program's times, since whatever else runs can only add to them, and repeats until the difference is
+within the budget or the attempts are used up: noise alone cannot fail it, and a real excess cannot pass.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+# What is added, by which program, over which, in seconds; None: shown only.
+ROWS = [
+    ("HIP's own header, for comparison", "hip_header", "empty", None),
+    ("umbrella header", "umbrella", "empty", 1.0),
+    ("one softmax<float>", "softmax", "umbrella", 1.0),
+    ("layout search and proofs", "layout_proofs", "layout_headers", 0.3),
+]
+MEMORY_LIMIT_MIB = 1024
+ROUNDS, MOST_ROUNDS = 3, 9
+
+
+def compile_once(options, name):
+    """Processor seconds and peak memory in MiB of one compilation."""
+    source = options.folder / f"{name}.hip"
+    command = options.command + ["-c", str(source), "-o", str(options.work / f"{name}.o")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    stderr = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{source} does not compile\n{stderr.decode()}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+
+    times, memory = {}, {}
+
+    def add_round(names):
+        for name in names:
+            seconds, peak = compile_once(options, name)
+            times.setdefault(name, []).append(seconds)
+            memory[name] = max(memory.get(name, 0), peak)
+
+    names = sorted({name for row in ROWS for name in row[1:3]})
+    start = time.monotonic()
+    for _ in range(ROUNDS):
+        add_round(names)
+    failed = False
+    print(f"{'added by':36} {'median s':>9} {'least s':>9} {'budget s':>9} {'peak MiB':>9}")
+    for title, name, base, budget in ROWS:
+        excess = lambda: min(times[name]) - min(times[base])
+        while budget is not None and excess() > budget and len(times[name]) < MOST_ROUNDS:
+            add_round([base, name])
+        median = statistics.median(times[name]) - statistics.median(times[base])
+        over = budget is not None and excess() > budget or memory[name] > MEMORY_LIMIT_MIB
+        failed |= over
+        print(f"{title:36} {median:9.2f} {excess():9.2f} {budget or '-':>9} {memory[name]:9.0f}"
+              f"{'  OVER BUDGET' if over else ''}")
+    print(f"an empty HIP file: {statistics.median(times['empty']):.2f} s; all of this: "
+          f"{time.monotonic() - start:.0f} s")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+#include <wavetile/wavetile.hpp>
