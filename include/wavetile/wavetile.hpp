@@ -15,3 +15,9 @@
 #include <wavetile/core/status.hpp>
 #include <wavetile/core/vec.hpp>
 #include <wavetile/core/view.hpp>
+
+#include <wavetile/lds/access.hpp>
+#include <wavetile/lds/bank_conflicts.hpp>
+#include <wavetile/lds/choose_layout.hpp>
+#include <wavetile/lds/layout.hpp>
+#include <wavetile/lds/tile.hpp>

@@ -6,8 +6,9 @@
 
 namespace wavetile {
 
-/// How fp32 becomes bf16. Every mode but `nearest_even_finite` keeps NaNs (sign and upper payload
-/// bits, quiet bit set) and overflows to infinity where the rounded value is out of range.
+/// How fp32 becomes bf16. Every NaN becomes the quiet NaN 0x7FC0, but in
+/// `nearest_even_finite`; values that round beyond the largest become an infinity, but in
+/// `truncate`.
 enum class bf16_rounding : uint8_t {
   nearest_even,        ///< the default
   nearest_away,        ///< ties away from zero
@@ -29,7 +30,7 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint32_t round_bf16_high(float value
     rounded = bits + 0x8000u;
   if constexpr (Rounding == bf16_rounding::nearest_even_finite)
     return rounded;
-  return (bits & 0x7FFFFFFFu) > 0x7F800000u ? (bits | 0x00400000u) : rounded;
+  return is_nan(value) ? 0x7FC00000u : rounded;
 }
 
 } // namespace detail

@@ -35,9 +35,13 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint32_t opaque(uint32_t value) {
   return value;
 }
 
-/// Number of zero bits above the highest one bit of a value that is not 0.
-WAVETILE_HD WAVETILE_FORCE_INLINE constexpr int leading_zeros(uint32_t value) {
-  return __builtin_clz(value);
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint64_t opaque(uint64_t value) {
+#if WAVETILE_FINITE_MATH
+  return uint64_t{opaque(static_cast<uint32_t>(value >> 32))} << 32 |
+         opaque(static_cast<uint32_t>(value));
+#else
+  return value;
+#endif
 }
 
 } // namespace detail
@@ -52,46 +56,65 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr float float_from_bits(uint32_t bits)
   return detail::bit_cast<float>(detail::opaque(bits));
 }
 
+/// The double with these 64 bits.
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr double double_from_bits(uint64_t bits) {
+  return detail::bit_cast<double>(detail::opaque(bits));
+}
+
+/// The 64 bits of `x`.
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint64_t double_bits(double x) {
+  return detail::opaque(detail::bit_cast<uint64_t>(x));
+}
+
+// Where NaNs are honoured, one comparison tells; else only the bits do.
+
 /// True for every NaN, quiet or signalling, also under -ffast-math.
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_nan(float x) {
+#if WAVETILE_FINITE_MATH
   return (float_bits(x) & 0x7FFFFFFFu) > 0x7F800000u;
+#else
+  return __builtin_isunordered(x, x);
+#endif
+}
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_nan(double x) {
+#if WAVETILE_FINITE_MATH
+  return (double_bits(x) & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
+#else
+  return __builtin_isunordered(x, x);
+#endif
 }
 
 /// True for both infinities, also under -ffast-math.
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_inf(float x) {
   return (float_bits(x) & 0x7FFFFFFFu) == 0x7F800000u;
 }
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_inf(double x) {
+  return (double_bits(x) & 0x7FFFFFFFFFFFFFFFu) == 0x7FF0000000000000u;
+}
 
 /// True for negative infinity only, also under -ffast-math.
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_negative_inf(float x) {
   return float_bits(x) == 0xFF800000u;
+}
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_negative_inf(double x) {
+  return double_bits(x) == 0xFFF0000000000000u;
 }
 
 /// True for everything but infinities and NaNs, also under -ffast-math.
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_finite(float x) {
   return (float_bits(x) & 0x7F800000u) != 0x7F800000u;
 }
-
-/// As for float.
-WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_nan(double x) {
-  const uint64_t bits = detail::bit_cast<uint64_t>(x);
-  const uint32_t high = detail::opaque(static_cast<uint32_t>(bits >> 32)) & 0x7FFFFFFFu;
-  const uint32_t low = detail::opaque(static_cast<uint32_t>(bits));
-  return high > 0x7FF00000u || (high == 0x7FF00000u && low != 0);
-}
-
-/// As for float.
-WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_inf(double x) {
-  const uint64_t bits = detail::bit_cast<uint64_t>(x);
-  const uint32_t high = detail::opaque(static_cast<uint32_t>(bits >> 32)) & 0x7FFFFFFFu;
-  const uint32_t low = detail::opaque(static_cast<uint32_t>(bits));
-  return high == 0x7FF00000u && low == 0;
-}
-
-/// As for float.
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_finite(double x) {
-  const uint64_t bits = detail::bit_cast<uint64_t>(x);
-  return (detail::opaque(static_cast<uint32_t>(bits >> 32)) & 0x7FF00000u) != 0x7FF00000u;
+  return (double_bits(x) & 0x7FF0000000000000u) != 0x7FF0000000000000u;
+}
+
+/// `condition ? yes : no` between the bits. Under -ffast-math the operator `?:` on floats promises
+/// that its result is finite, so that a branch which gives an infinity or a NaN may be dropped.
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr float select(bool condition, float yes, float no) {
+  return float_from_bits(condition ? float_bits(yes) : float_bits(no));
+}
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr double select(bool condition, double yes, double no) {
+  return double_from_bits(condition ? double_bits(yes) : double_bits(no));
 }
 
 /// +infinity, spelled without an operation that -ffast-math could fold (and warn about).

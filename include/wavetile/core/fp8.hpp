@@ -44,18 +44,44 @@ template <fp8_format Format>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE float clamp_fnuz(float value) {
   constexpr float largest = decode_small<layout_of(Format)>(0x7F);
   const float bounded = __builtin_amdgcn_fmed3f(value, largest, -largest);
-  return __builtin_amdgcn_classf(value, 0x3) ? value : bounded; // 0x3: either kind of NaN
+  return select(is_nan(value), value, bounded);
 }
 
-/// Two codes in the lower 16 bits, `low` in the lowest byte.
-template <fp8_format Format>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t encode_fnuz_pair(float low, float high) {
+/// Two codes, `low` in the lower byte, in the upper or lower half of a dword; the other half is
+/// that of `rest`.
+template <fp8_format Format, bool Upper>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t encode_fnuz_pair(float low, float high,
+                                                                uint32_t rest) {
   const float l = clamp_fnuz<Format>(low);
   const float h = clamp_fnuz<Format>(high);
+  const int other = static_cast<int>(rest);
   if constexpr (Format == fp8_format::e4m3_fnuz)
-    return static_cast<uint32_t>(__builtin_amdgcn_cvt_pk_fp8_f32(l, h, 0, false)) & 0xFFFFu;
+    return static_cast<uint32_t>(__builtin_amdgcn_cvt_pk_fp8_f32(l, h, other, Upper));
   else
-    return static_cast<uint32_t>(__builtin_amdgcn_cvt_pk_bf8_f32(l, h, 0, false)) & 0xFFFFu;
+    return static_cast<uint32_t>(__builtin_amdgcn_cvt_pk_bf8_f32(l, h, other, Upper));
+}
+
+/// Four codes in a dword, the first in the lowest byte.
+template <fp8_format Format>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t encode_fnuz_quad(const float* value) {
+  // both halves are overwritten, so any register that dies here may be the first `rest`
+  const uint32_t dying = bit_cast<uint32_t>(value[0]);
+  const uint32_t lower = encode_fnuz_pair<Format, false>(value[0], value[1], dying);
+  return encode_fnuz_pair<Format, true>(value[2], value[3], lower);
+}
+
+template <fp8_format Format>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void decode_fnuz_quad(uint32_t codes, float* value) {
+  const int word = static_cast<int>(codes);
+  if constexpr (Format == fp8_format::e4m3_fnuz) {
+    const auto lower = __builtin_amdgcn_cvt_pk_f32_fp8(word, false);
+    const auto upper = __builtin_amdgcn_cvt_pk_f32_fp8(word, true);
+    value[0] = lower[0], value[1] = lower[1], value[2] = upper[0], value[3] = upper[1];
+  } else {
+    const auto lower = __builtin_amdgcn_cvt_pk_f32_bf8(word, false);
+    const auto upper = __builtin_amdgcn_cvt_pk_f32_bf8(word, true);
+    value[0] = lower[0], value[1] = lower[1], value[2] = upper[0], value[3] = upper[1];
+  }
 }
 #else
 #define WAVETILE_DETAIL_FNUZ_INSTRUCTIONS 0
@@ -92,7 +118,7 @@ private:
 #if WAVETILE_DETAIL_FNUZ_INSTRUCTIONS
     if constexpr (detail::is_fnuz(Format)) {
       if (!__builtin_is_constant_evaluated())
-        return static_cast<uint8_t>(detail::encode_fnuz_pair<Format>(value, value));
+        return static_cast<uint8_t>(detail::encode_fnuz_pair<Format, false>(value, value, 0u));
     }
 #endif
     return static_cast<uint8_t>(detail::encode_small<detail::layout_of(Format)>(value));

@@ -5,6 +5,16 @@
 #include <wavetile/core/bits.hpp>
 #include <wavetile/core/type_traits.hpp>
 
+// one comparison, one maximum, one select; the combination of fmax and isunordered also quiets
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_elementwise_maximum)
+#define WAVETILE_DETAIL_HAS_MAXIMUM 1
+#endif
+#endif
+#ifndef WAVETILE_DETAIL_HAS_MAXIMUM
+#define WAVETILE_DETAIL_HAS_MAXIMUM 0
+#endif
+
 namespace wavetile {
 
 /// log2(e) and ln(2), to fold exp into exp2 and log into log2.
@@ -76,47 +86,57 @@ enum class nan_rule : uint8_t {
 };
 
 namespace detail {
+
+/// `value`, or a NaN when `a` or `b` is one. Under finite math the choice is made between integers:
+/// a float select would carry the promise that it never yields a NaN, and fold.
 template <class T>
-WAVETILE_HD WAVETILE_FORCE_INLINE bool any_nan(T a, T b) {
+WAVETILE_HD WAVETILE_FORCE_INLINE T propagate_nan(T a, T b, T value) {
 #if WAVETILE_FINITE_MATH
-  return is_nan(a) || is_nan(b);
+  const bool any = is_nan(a) | is_nan(b); // no short cut: branches cost more
+  return select(any, static_cast<T>(quiet_nan), value);
 #else
-  return __builtin_isunordered(a, b);
+  return __builtin_isunordered(a, b) ? static_cast<T>(quiet_nan) : value;
 #endif
 }
+
 } // namespace detail
 
-/// The larger of two values. Floats: NaN as `Rule` says; of +0 and -0 either one.
+/// The larger of two values. Floats: NaN as `Rule` says; of +0 and -0 either one. Holds under
+/// -ffast-math for values as loaded and results of this function.
 template <nan_rule Rule = nan_rule::propagate, class T>
 WAVETILE_HD WAVETILE_FORCE_INLINE T maximum(T a, T b) {
-  if constexpr (detail::is_any_of_v<T, float, double>) {
+  if constexpr (!detail::is_any_of_v<T, float, double>)
+    return a < b ? b : a;
+#if !WAVETILE_FINITE_MATH && WAVETILE_DETAIL_HAS_MAXIMUM
+  else if constexpr (Rule == nan_rule::propagate)
+    return __builtin_elementwise_maximum(a, b);
+#endif
+  else {
     T larger;
     if constexpr (detail::is_same_v<T, float>)
       larger = __builtin_fmaxf(a, b);
     else
       larger = __builtin_fmax(a, b);
-    if constexpr (Rule == nan_rule::propagate)
-      larger = detail::any_nan(a, b) ? static_cast<T>(quiet_nan) : larger;
-    return larger;
-  } else {
-    return a < b ? b : a;
+    return Rule == nan_rule::propagate ? detail::propagate_nan(a, b, larger) : larger;
   }
 }
 
-/// The smaller of two values. Floats: NaN as `Rule` says; of +0 and -0 either one.
+/// The smaller of two values; otherwise as `maximum`.
 template <nan_rule Rule = nan_rule::propagate, class T>
 WAVETILE_HD WAVETILE_FORCE_INLINE T minimum(T a, T b) {
-  if constexpr (detail::is_any_of_v<T, float, double>) {
+  if constexpr (!detail::is_any_of_v<T, float, double>)
+    return b < a ? b : a;
+#if !WAVETILE_FINITE_MATH && WAVETILE_DETAIL_HAS_MAXIMUM
+  else if constexpr (Rule == nan_rule::propagate)
+    return __builtin_elementwise_minimum(a, b);
+#endif
+  else {
     T smaller;
     if constexpr (detail::is_same_v<T, float>)
       smaller = __builtin_fminf(a, b);
     else
       smaller = __builtin_fmin(a, b);
-    if constexpr (Rule == nan_rule::propagate)
-      smaller = detail::any_nan(a, b) ? static_cast<T>(quiet_nan) : smaller;
-    return smaller;
-  } else {
-    return b < a ? b : a;
+    return Rule == nan_rule::propagate ? detail::propagate_nan(a, b, smaller) : smaller;
   }
 }
 

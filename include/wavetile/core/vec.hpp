@@ -153,15 +153,23 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr vec<To, N> convert(const vec<From, N
     return result;
   }
 #if WAVETILE_DETAIL_FNUZ_INSTRUCTIONS
-  if constexpr (detail::is_same_v<From, float> && N % 2 == 0 &&
-                detail::is_any_of_v<storage_t<To>, fp8_e4m3_fnuz, fp8_e5m2_fnuz>) {
+  using to = storage_t<To>;
+  using from_type = storage_t<From>;
+  if constexpr (detail::is_same_v<From, float> && N % 4 == 0 &&
+                detail::is_any_of_v<to, fp8_e4m3_fnuz, fp8_e5m2_fnuz>) {
     if (!__builtin_is_constant_evaluated()) {
-      for (int i = 0; i < N; i += 2) {
-        const uint32_t pair =
-            detail::encode_fnuz_pair<storage_t<To>::format>(from.data[i], from.data[i + 1]);
-        result.data[i] = detail::bit_cast<To>(static_cast<uint8_t>(pair));
-        result.data[i + 1] = detail::bit_cast<To>(static_cast<uint8_t>(pair >> 8));
-      }
+      detail::words<4, N / 4> packed;
+      for (int i = 0; i < N / 4; ++i)
+        packed.word[i] = detail::encode_fnuz_quad<to::format>(from.data + 4 * i);
+      return detail::bit_cast<vec<To, N>>(packed);
+    }
+  }
+  if constexpr (detail::is_same_v<To, float> && N % 4 == 0 &&
+                detail::is_any_of_v<from_type, fp8_e4m3_fnuz, fp8_e5m2_fnuz>) {
+    if (!__builtin_is_constant_evaluated()) {
+      const auto packed = detail::bit_cast<detail::words<4, N / 4>>(from);
+      for (int i = 0; i < N / 4; ++i)
+        detail::decode_fnuz_quad<from_type::format>(packed.word[i], result.data + 4 * i);
       return result;
     }
   }
