@@ -26,12 +26,12 @@ struct KernelArgument {
 };
 
 struct Kernel {
-  std::string name;                    ///< mangled
+  std::string name; ///< mangled
   const CodeObject* object = nullptr;
-  std::uint64_t descriptor = 0;        ///< device address of the .kd
-  std::uint64_t entry = 0;             ///< address of the first instruction
-  std::uint32_t lds_bytes = 0;         ///< static LDS
-  std::uint32_t scratch_bytes = 0;     ///< per lane
+  std::uint64_t descriptor = 0;    ///< device address of the .kd
+  std::uint64_t entry = 0;         ///< address of the first instruction
+  std::uint32_t lds_bytes = 0;     ///< static LDS
+  std::uint32_t scratch_bytes = 0; ///< per lane
   std::uint32_t kernarg_bytes = 0;
   std::uint32_t vgprs = 0, agprs = 0, sgprs = 0, max_workgroup = 1024;
   bool dynamic_stack = false;
@@ -51,13 +51,17 @@ public:
   ~CodeObject();
 
   const Kernel* kernel(const std::string& mangled) const;
-  struct Variable { std::uint64_t address = 0, size = 0; };
+  std::vector<const Kernel*> kernels() const; ///< all, in order of their descriptors
+  struct Variable {
+    std::uint64_t address = 0, size = 0;
+  };
   const Variable* variable(const std::string& mangled) const;
 
   /// The instruction at `pc`, decoded on first use; null when pc is outside the code.
   const Op* at(std::uint64_t pc) const {
     const std::uint64_t slot = (pc - text_begin_) >> 2;
-    if (slot >= slots_ || (pc & 3)) return nullptr;
+    if (slot >= slots_ || (pc & 3))
+      return nullptr;
     const Op* op = decoded_[slot].load(std::memory_order_acquire);
     return op ? op : decode(pc);
   }
@@ -67,6 +71,7 @@ public:
   std::vector<const Op*> decoded() const;
   /// "file:line" of an address from the object's DWARF, or "" without -g.
   std::string source_line(std::uint64_t pc) const;
+  /// Name of the function or kernel that holds `pc`, demangled, or "".
   std::string function_name(std::uint64_t pc) const;
   /// The 8 bytes at `address` when they lie in memory that neither host nor kernels write.
   std::optional<std::uint64_t> constant64(std::uint64_t address) const;
@@ -77,8 +82,8 @@ private:
   CodeObject() = default;
   const Op* decode(std::uint64_t pc) const; ///< thread-safe
   std::uint64_t text_begin_ = 0, slots_ = 0;
-  std::unique_ptr<std::atomic<const Op*>[]> decoded_;
-  struct Parts; ///< segments, symbol tables, decoder, symboliser
+  std::atomic<const Op*>* decoded_ = nullptr; ///< mapped zero pages
+  struct Parts;                               ///< segments, symbol tables, decoder, symboliser
   std::unique_ptr<Parts> parts_;
 };
 

@@ -103,11 +103,8 @@ std::string describe(const Wave& wave, std::uint64_t pc) {
   if (!object)
     return text;
   const std::string function = object->function_name(pc);
-  text += fmt::format("  instruction {}", object->text(pc));
-  if (function.empty())
-    text += fmt::format(" (address {:#x})\n", pc);
-  else
-    text += fmt::format(" in {}\n", function);
+  text += fmt::format("  instruction {} (text+{:#x}{}{})\n", object->text(pc),
+                      pc - object->text_begin(), function.empty() ? "" : " in ", function);
   const std::string line = object->source_line(pc);
   if (!line.empty())
     text += fmt::format("  source      {}\n", line);
