@@ -1,0 +1,142 @@
+#include "isa/decoder.hpp"
+
+#include "isa/encoding.hpp"
+#include "machine/fault.hpp"
+
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstPrinter.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/MCTargetOptions.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace wavesim {
+namespace {
+
+/// What runs in place of an instruction nobody has implemented, or that is none.
+void stop_unsupported(Wave& wave, const Op& op) {
+  const auto bytes = std::as_bytes(std::span(op.words)).first(op.size);
+  stop(wave, op, "instruction not supported: " + Decoder().text(bytes, op.pc));
+}
+
+const llvm::Target& amdgcn() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUDisassembler();
+  });
+  std::string error;
+  const llvm::Target* target =
+      llvm::TargetRegistry::lookupTarget(llvm::Triple("amdgcn-amd-amdhsa"), error);
+  if (!target)
+    stop("LLVM has no amdgcn target: " + error);
+  return *target;
+}
+
+/// "v_add_f32_e32 v0, v1, v2" → "v_add_f32": the same operation in another encoding has one name.
+std::string_view base_mnemonic(std::string_view text) {
+  text = text.substr(0, std::min(text.find_first_of(" \t\n"), text.size()));
+  for (const std::string_view suffix : {"_e32", "_e64", "_sdwa", "_dpp"})
+    if (text.ends_with(suffix))
+      text.remove_suffix(suffix.size());
+  return text;
+}
+
+} // namespace
+
+struct Decoder::Parts {
+  const OpTable* table;
+  llvm::Triple triple{"amdgcn-amd-amdhsa"};
+  llvm::MCTargetOptions options;
+  std::unique_ptr<llvm::MCRegisterInfo> registers;
+  std::unique_ptr<llvm::MCAsmInfo> asm_info;
+  std::unique_ptr<llvm::MCInstrInfo> instructions;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
+  std::unique_ptr<llvm::MCContext> context;
+  std::unique_ptr<llvm::MCDisassembler> disassembler;
+  std::unique_ptr<llvm::MCInstPrinter> printer;
+
+  explicit Parts(const OpTable* t) : table(t) {
+    const llvm::Target& target = amdgcn();
+    registers.reset(target.createMCRegInfo(triple));
+    asm_info.reset(target.createMCAsmInfo(*registers, triple, options));
+    instructions.reset(target.createMCInstrInfo());
+    subtarget.reset(target.createMCSubtargetInfo(triple, "gfx942", ""));
+    context =
+        std::make_unique<llvm::MCContext>(triple, asm_info.get(), registers.get(), subtarget.get());
+    disassembler.reset(target.createMCDisassembler(*subtarget, *context));
+    printer.reset(target.createMCInstPrinter(triple, asm_info->getAssemblerDialect(), *asm_info,
+                                             *instructions, *registers));
+  }
+
+  /// Text of the instruction and its size in bytes (0: none).
+  std::string print(std::span<const std::byte> bytes, std::uint64_t pc, std::uint64_t& size) {
+    const llvm::ArrayRef<std::uint8_t> data(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                            bytes.size());
+    llvm::MCInst inst;
+    size = 0;
+    if (disassembler->getInstruction(inst, size, data, pc, llvm::nulls()) !=
+        llvm::MCDisassembler::Success) {
+      size = 0;
+      return {};
+    }
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printer->printInst(&inst, pc, "", *subtarget, stream);
+    const auto begin = text.find_first_not_of(" \t");
+    return begin == std::string::npos ? text : text.substr(begin);
+  }
+};
+
+Decoder::Decoder() : Decoder(simd_level()) {}
+Decoder::Decoder(Simd level) : parts_(std::make_unique<Parts>(&op_table(level))) {}
+Decoder::~Decoder() = default;
+
+std::string Decoder::text(std::span<const std::byte> bytes, std::uint64_t pc) {
+  std::uint64_t size = 0;
+  std::string text = parts_->print(bytes, pc, size);
+  if (size)
+    return text;
+  std::string words = "no gfx942 instruction:";
+  for (std::size_t i = 0; i + 4 <= std::min<std::size_t>(bytes.size(), 8); i += 4) {
+    std::uint32_t word;
+    std::memcpy(&word, bytes.data() + i, 4);
+    char hex[16];
+    std::snprintf(hex, sizeof hex, " %08x", word);
+    words += hex;
+  }
+  return words;
+}
+
+Op Decoder::decode(std::span<const std::byte> bytes, std::uint64_t pc) {
+  Op op;
+  op.pc = pc;
+  op.execute = stop_unsupported;
+  std::uint64_t size = 0;
+  const std::string text = parts_->print(bytes, pc, size);
+  op.size = static_cast<std::uint8_t>(size ? size : std::min<std::size_t>(bytes.size(), 8));
+  std::memcpy(op.words, bytes.data(), std::min<std::size_t>(op.size, sizeof op.words));
+  if (!size)
+    return op;
+  op.format = format_of(op.words[0]);
+  const std::string_view mnemonic = base_mnemonic(text);
+  const OpInfo* info = parts_->table->find(mnemonic);
+  const bool readable = read_fields(op, info, mnemonic);
+  op.info = info;
+  if (info && info->handler && readable)
+    op.execute = info->plain && op.is_plain() ? info->plain : info->handler;
+  return op;
+}
+
+} // namespace wavesim

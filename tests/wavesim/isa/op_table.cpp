@@ -1,0 +1,69 @@
+#include "isa/op_table.hpp"
+
+#include "isa/message.hpp"
+#include "machine/fault.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace wavesim {
+MessageHook message_hook = nullptr;
+
+namespace {
+
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+}
+
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+Simd choose_level() {
+  if (!has_avx2())
+    stop("this CPU lacks AVX2, FMA, F16C or BMI2, which wavesim needs");
+  const char* wish = std::getenv("WAVESIM_SIMD");
+  if (!wish || !*wish)
+    return has_avx512() ? Simd::avx512 : Simd::avx2;
+  if (!std::strcmp(wish, "avx2"))
+    return Simd::avx2;
+  if (std::strcmp(wish, "avx512"))
+    stop("WAVESIM_SIMD is \"" + std::string(wish) + "\"; allowed are avx2 and avx512");
+  if (!has_avx512())
+    stop("WAVESIM_SIMD is avx512, but this CPU has no AVX-512 (F, BW, DQ, VL)");
+  return Simd::avx512;
+}
+
+OpTable build(Simd level) {
+  OpTable table;
+#define WAVESIM_REGISTER_FAMILY(name)                                                              \
+  level == Simd::avx512 ? avx512::register_##name(table) : avx2::register_##name(table);
+  WAVESIM_FAMILIES(WAVESIM_REGISTER_FAMILY)
+#undef WAVESIM_REGISTER_FAMILY
+  return table;
+}
+
+} // namespace
+
+Simd simd_level() {
+  static const Simd level = choose_level();
+  return level;
+}
+
+const OpTable& op_table(Simd level) {
+  if (level == Simd::avx512) {
+    static const OpTable table = build(Simd::avx512);
+    return table;
+  }
+  static const OpTable table = build(Simd::avx2);
+  return table;
+}
+
+const OpTable& op_table() {
+  return op_table(simd_level());
+}
+
+} // namespace wavesim
