@@ -80,17 +80,20 @@ use_rocm() {
     cat "$prefix/check/log" >&2
     die "$chosen_compiler of the ROCm in $root does not compile a kernel for gfx942 (output above)"
   }
+  chosen_llvm_dir=$(find_llvm_dir "$root")
   if is_debian; then
-    [ -z "$(missing_packages "${build_packages[@]}")" ] || update_package_lists
-    install_packages "${build_packages[@]}"
+    local packages=("${build_packages[@]}")
+    if [ -n "$(missing_packages "${packages[@]}")" ] || [ -z "$chosen_llvm_dir" ]; then
+      update_package_lists
+    fi
+    if [ -z "$chosen_llvm_dir" ] && has_llvm_22 "$(installable_clangs)"; then
+      packages+=("llvm-$(installable_clangs | head -n 1)-dev")
+    fi
+    install_packages "${packages[@]}"
+    chosen_llvm_dir=$(find_llvm_dir "$root")
   elif [ -n "$(missing_build_commands)" ]; then
     die "missing on this machine: $(missing_build_commands | paste -sd ' '). Install them, with the" \
       "development packages of GoogleTest, Google Benchmark, fmt, nlohmann-json and CLI11."
-  fi
-  chosen_llvm_dir=$(find_llvm_dir "$root")
-  if [ -z "$chosen_llvm_dir" ] && is_debian && has_llvm_22 "$(installable_clangs)"; then
-    install_packages "llvm-$(installable_clangs | head -n 1)-dev"
-    chosen_llvm_dir=$(find_llvm_dir "$root")
   fi
   [ -n "$chosen_llvm_dir" ] ||
     say "note: no LLVM 22 development files, so only the preset gfx942 can be built (wavesim needs them)"
@@ -196,7 +199,7 @@ try_candidate() { # the fields of a candidate
   done
   say "trying clang-$clang with HIP $hip and $libs_package $libs_version"
   unpack_packages "$folder" "${names[@]}" || return 1
-  install_packages "clang-$clang" "clang-tools-$clang" "lld-$clang" "llvm-$clang" \
+  install_packages "${build_packages[@]}" "clang-$clang" "clang-tools-$clang" "lld-$clang" "llvm-$clang" \
     "llvm-$clang-dev" "libclang-rt-$clang-dev"
   libs=$(find "$folder/usr" -type d -name bitcode -path '*amdgcn*' | head -n 1)
   [ -n "$libs" ] && check_compiler "/usr/bin/clang++-$clang" "$folder/usr" "$libs" || {
@@ -230,7 +233,6 @@ use_debian() {
     add_security_suite
     clangs=$(installable_clangs)
   fi
-  install_packages "${build_packages[@]}"
   start_private_apt
   local candidates candidate tried=0
   # shellcheck disable=SC2086

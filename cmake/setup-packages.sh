@@ -42,7 +42,7 @@ install_packages() {
   if ! root=$(root_command); then
     die "these packages are missing and installing them needs root. Run, then start this again:" \
       "  apt-get update" \
-      "  apt-get install -y --no-install-recommends ${apt_options[*]} $missing"
+      "  apt-get install -y --no-install-recommends ${apt_options[*]:+${apt_options[*]} }$missing"
   fi
   say "installing $missing"
   # Words are meant to split: the package names and an empty or one-word prefix.
@@ -80,10 +80,10 @@ installable_clangs() {
 machine_mirror() {
   local codename uri entry file line key
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  read -r uri entry < <(apt-get indextargets \
-    --format '$(REPO_URI)|$(RELEASE)|$(CODENAME)|$(SOURCESENTRY)' 'Created-By: Packages' |
+  read -r uri entry < <(apt-get indextargets --no-release-info \
+    --format '$(REPO_URI)|$(RELEASE)|$(SOURCESENTRY)' 'Created-By: Packages' |
     awk -F'|' -v name="$codename" \
-      '($2 == name || $3 == name || $2 ~ /^(old)?(old)?stable$/) && $1 !~ /security/ {print $1, $4; exit}') ||
+      '($2 == name || $2 ~ /^(old)?(old)?stable$/) && $1 !~ /security/ {print $1, $3; exit}') ||
     true
   [ -n "$uri" ] || return 1
   file=${entry%:*}
