@@ -48,7 +48,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE int workgroup_size() {
 /// scalar register. `thread` is the work-item's number: `flat_thread_id()` in workgroups of more
 /// than one dimension.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int wave_id(int thread = thread_id()) {
-  return __builtin_amdgcn_readfirstlane(thread / wave_size);
+  const uint32_t wave = static_cast<uint32_t>(thread) / wave_size;
+  return __builtin_amdgcn_readfirstlane(static_cast<int>(wave));
 }
 
 /// Waves of a workgroup of `threads` work-items; the last one may be partial.
