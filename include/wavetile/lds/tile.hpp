@@ -42,7 +42,7 @@ WAVETILE_HD WAVETILE_FORCE_INLINE lds_word<Bytes>* lds_words(unsigned char* base
 ///     WAVETILE_SHARED tile_a::storage memory;
 ///     tile_a a(memory);
 ///     a.write_vec(row, column, load_vec<8>(p));   // ds_write_b128 for 2-byte T
-///     group_barrier();
+///     group::barrier();
 ///     auto fragment = a.read_vec<8>(lane % 16, lane / 16 * 8);  // ds_read_b128
 ///
 /// One element is one ds_read or ds_write of its size. A vec of 2, 4, 8 or 16 bytes is one
