@@ -1,5 +1,5 @@
-// Stops of memory instructions whose messages need numbers. Out of line so that no formatting code is
-// compiled for a SIMD level.
+// Stops of memory instructions whose messages need numbers. Out of line so that no formatting code
+// is compiled for a SIMD level.
 #pragma once
 
 #include "machine/fault.hpp"

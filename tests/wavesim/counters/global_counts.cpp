@@ -1,0 +1,94 @@
+#include "counters/global_counts.hpp"
+
+#include "isa/op.hpp"
+#include "machine/wave.hpp"
+
+#include <bit>
+
+namespace wavesim {
+
+namespace {
+
+GroupLines& lines_of(Workgroup& group) {
+  if (!group.lines)
+    group.lines = std::make_unique<GroupLines>();
+  return *group.lines;
+}
+
+bool reads(Traffic t) {
+  return (static_cast<unsigned>(t) & 1u) != 0;
+}
+bool writes(Traffic t) {
+  return (static_cast<unsigned>(t) & 2u) != 0;
+}
+
+OpTally& add_bytes(Wave& wave, const Op& op, std::uint64_t active, std::uint64_t bytes, Traffic t) {
+  OpTally& record = wave.tally->of(op.id);
+  record.lanes += active;
+  if (reads(t))
+    record.bytes_read += active * bytes;
+  if (writes(t))
+    record.bytes_written += active * bytes;
+  return record;
+}
+
+/// Lines seen by one quad; at most four lanes of at most two lines each.
+class QuadLines {
+public:
+  void add(std::uint64_t line) {
+    for (unsigned i = 0; i < count_; ++i)
+      if (line_[i] == line)
+        return;
+    line_[count_++] = line;
+  }
+  std::uint64_t count() const { return count_; }
+
+private:
+  std::uint64_t line_[8];
+  unsigned count_ = 0;
+};
+
+} // namespace
+
+std::uint64_t tcp_accesses(const std::uint64_t* address, std::uint64_t mask, std::uint64_t bytes) {
+  std::uint64_t total = 0;
+  for (unsigned quad = 0; quad < lanes; quad += 4) {
+    QuadLines lines;
+    for (unsigned lane = quad; lane < quad + 4; ++lane)
+      if (mask >> lane & 1) {
+        lines.add(address[lane] / line_bytes);
+        lines.add((address[lane] + bytes - 1) / line_bytes);
+      }
+    total += lines.count();
+  }
+  return total;
+}
+
+void count_global(Wave& wave, const Op& op, const std::uint64_t* address, std::uint64_t mask,
+                  std::uint64_t bytes, Traffic traffic) {
+  if (mask == 0)
+    return;
+  OpTally& record =
+      add_bytes(wave, op, static_cast<std::uint64_t>(std::popcount(mask)), bytes, traffic);
+  record.tcp_accesses += tcp_accesses(address, mask, bytes);
+  GroupLines& lines = lines_of(*wave.group);
+  if (reads(traffic))
+    lines.read.add_lanes(address, mask, bytes);
+  if (writes(traffic))
+    lines.written.add_lanes(address, mask, bytes);
+}
+
+void count_global_run(Wave& wave, const Op& op, std::uint64_t base, std::uint64_t bytes,
+                      Traffic traffic) {
+  OpTally& record = add_bytes(wave, op, lanes, bytes, traffic);
+  const std::uint64_t quad_bytes = 4 * bytes;
+  for (std::uint64_t at = base; at < base + lanes * bytes; at += quad_bytes)
+    record.tcp_accesses += (at + quad_bytes - 1) / line_bytes - at / line_bytes + 1;
+  GroupLines& lines = lines_of(*wave.group);
+  if (reads(traffic))
+    lines.read.add(base, lanes * bytes);
+  if (writes(traffic))
+    lines.written.add(base, lanes * bytes);
+}
+
+} // namespace wavesim

@@ -1,0 +1,116 @@
+// What the DS instructions share: bounds of LDS and counting.
+#pragma once
+
+#include "counters/lds_clocks.hpp"
+#include "counters/tally.hpp"
+#include "exec/memory_rows.hpp"
+
+namespace wavesim::WAVESIM_SIMD_NS {
+
+/// Bit i is set where lane i of the row is at most `limit`, unsigned.
+inline std::uint64_t lanes_at_most(const std::uint32_t* row, std::uint32_t limit) {
+  std::uint64_t mask = 0;
+#ifdef __AVX512F__
+  const __m512i bound = _mm512_set1_epi32(static_cast<int>(limit));
+  for (unsigned i = 0; i < lanes; i += 16)
+    mask |= std::uint64_t{_mm512_cmple_epu32_mask(_mm512_load_si512(row + i), bound)} << i;
+#else
+  const __m256i bound = _mm256_set1_epi32(static_cast<int>(limit));
+  for (unsigned i = 0; i < lanes; i += 8) {
+    const __m256i x = _mm256_load_si256(reinterpret_cast<const __m256i*>(row + i));
+    const __m256i on = _mm256_cmpeq_epi32(_mm256_max_epu32(x, bound), bound);
+    mask |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(on)))} << i;
+  }
+#endif
+  return mask;
+}
+
+/// The lanes of `exec` whose access of `bytes` at address + offset lies inside LDS. The others read
+/// 0 and write nothing. M0 plays no part, as in LLVM's model of gfx9.
+inline std::uint64_t lds_in_range(const Wave& w, const std::uint32_t* address, std::uint32_t offset,
+                                  unsigned bytes, std::uint64_t exec) {
+  const std::uint64_t size = w.group->lds_bytes;
+  if (std::uint64_t{offset} + bytes > size) [[unlikely]]
+    return 0;
+  return exec & lanes_at_most(address, static_cast<std::uint32_t>(size - offset - bytes));
+}
+
+/// Whether lane i addresses address[0] + i * bytes.
+inline bool lds_is_run(const std::uint32_t* address, unsigned bytes) {
+  std::uint32_t difference = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    difference |= address[lane] ^ (address[0] + lane * bytes);
+  return difference == 0;
+}
+
+/// Whether every phase asks each of the 32 banks for exactly one dword: the common case, decided
+/// without looking at single lanes. Natural alignment is part of the question.
+template <unsigned Bytes>
+inline bool lds_conflict_free(LdsPhases phases, const std::uint32_t* address,
+                              std::uint32_t offset) {
+  constexpr std::uint32_t dwords_each = (1u << (Bytes / 4)) - 1;
+  alignas(64) std::uint32_t used[lanes];
+  std::uint32_t misaligned = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const std::uint32_t at = address[lane] + offset;
+    misaligned |= at & (Bytes - 1);
+    used[lane] = dwords_each << (at >> 2 & 31 & ~(Bytes / 4 - 1));
+  }
+  if (misaligned)
+    return false;
+  const auto covered = [&](unsigned first, unsigned count) {
+    std::uint32_t banks = 0;
+    for (unsigned i = 0; i < count; ++i)
+      banks |= used[first + i];
+    return banks;
+  };
+  std::uint32_t all = ~0u;
+  if constexpr (Bytes == 4) {
+    all &= covered(0, 32) & covered(32, 32);
+  } else if constexpr (Bytes == 8) {
+    for (unsigned i = 0; i < 4; ++i)
+      all &= covered(16 * i, 16);
+  } else if (phases == LdsPhases::eighths) {
+    for (unsigned i = 0; i < 8; ++i)
+      all &= covered(8 * i, 8);
+  } else {
+    for (unsigned half = 0; half < lanes; half += 32) {
+      all &= covered(half + 0, 4) | covered(half + 20, 4);
+      all &= covered(half + 4, 4) | covered(half + 16, 4);
+      all &= covered(half + 8, 4) | covered(half + 28, 4);
+      all &= covered(half + 12, 4) | covered(half + 24, 4);
+    }
+  }
+  return all == ~0u;
+}
+
+constexpr std::uint32_t lds_phase_count(LdsPhases phases) {
+  return phases == LdsPhases::halves ? 2 : phases == LdsPhases::quarters ? 4 : 8;
+}
+
+/// Adds one access of `Bytes` a lane to the record of this instruction. Counting is on.
+template <unsigned Bytes>
+inline void count_lds_access(OpTally& record, bool write, bool atomic, const std::uint32_t* address,
+                             std::uint32_t offset, std::uint64_t exec) {
+  constexpr bool even = Bytes == 4 || Bytes == 8 || Bytes == 16;
+  const LdsPhases phases = lds_phases(Bytes, write);
+  if constexpr (even)
+    if (exec == all_lanes && lds_conflict_free<Bytes>(phases, address, offset)) {
+      record.lds_clocks += lds_phase_count(phases);
+      return;
+    }
+  const LdsClocks spent = lds_clocks(phases, Bytes, atomic, address, offset, exec);
+  record.lds_clocks += spent.clocks;
+  record.lds_conflicts += spent.clocks - spent.phases;
+}
+
+/// The record of this instruction, with its lanes added; null when counting is off.
+inline OpTally* lds_record(Wave& w, const Op& op, std::uint64_t exec) {
+  if (!w.tally) [[likely]]
+    return nullptr;
+  OpTally& record = w.tally->of(op.id);
+  record.lanes += static_cast<std::uint64_t>(std::popcount(exec));
+  return &record;
+}
+
+} // namespace wavesim::WAVESIM_SIMD_NS
