@@ -9,7 +9,7 @@ import re
 import sys
 
 LAYERS = ["arch", "core", "lds", "wave", "group", "matrix", "kernels", "launch"]
-BASE = {"version.hpp", "config.hpp"}  # macros only, below every layer
+BASE = {"version.hpp", "config.hpp", "integers.hpp"}  # below every layer
 UMBRELLA = "wavetile.hpp"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 

@@ -2,7 +2,7 @@
 /// How LDS serves one instruction of a wave.
 #pragma once
 
-#include <wavetile/core/integers.hpp>
+#include <wavetile/integers.hpp>
 
 namespace wavetile {
 

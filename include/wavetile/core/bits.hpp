@@ -8,7 +8,7 @@
 /// arithmetic has made of an infinity is unspecified before any test can see it.
 #pragma once
 
-#include <wavetile/core/integers.hpp>
+#include <wavetile/integers.hpp>
 
 namespace wavetile {
 

@@ -2,7 +2,7 @@
 /// Element types as values.
 #pragma once
 
-#include <wavetile/core/integers.hpp>
+#include <wavetile/integers.hpp>
 
 namespace wavetile {
 

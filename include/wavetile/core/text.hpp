@@ -2,7 +2,7 @@
 /// Text of bounded length without heap, locale or exceptions.
 #pragma once
 
-#include <wavetile/core/integers.hpp>
+#include <wavetile/integers.hpp>
 
 namespace wavetile {
 

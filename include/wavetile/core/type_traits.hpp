@@ -2,7 +2,7 @@
 /// The few type traits the device layers use, without a standard header (hipRTC has none).
 #pragma once
 
-#include <wavetile/core/integers.hpp>
+#include <wavetile/integers.hpp>
 
 namespace wavetile::detail {
 

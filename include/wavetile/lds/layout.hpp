@@ -2,7 +2,7 @@
 /// Where the elements of a tile lie in LDS.
 #pragma once
 
-#include <wavetile/core/integers.hpp>
+#include <wavetile/integers.hpp>
 
 namespace wavetile {
 
