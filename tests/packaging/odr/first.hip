@@ -1,6 +1,5 @@
-// One of two translation units that use the same parts of the library. Included twice, and before HIP's
-// own types.
-#include <wavetile/wavetile.hpp>
+// One of two translation units that use the same parts of the library. Included twice, and before
+// HIP's own types.
 #include <wavetile/wavetile.hpp>
 
 #include <hip/hip_bf16.h>

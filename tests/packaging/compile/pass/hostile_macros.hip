@@ -18,7 +18,7 @@
 
 #include "../instantiate.hpp"
 
-#if !defined(min) || !defined(max) || !defined(near) || !defined(far) || !defined(small) ||          \
+#if !defined(min) || !defined(max) || !defined(near) || !defined(far) || !defined(small) ||        \
     !defined(interface) || !defined(ERROR)
 #error "a header of wavetile removed a macro of the program"
 #endif

@@ -1,0 +1,3 @@
+#include <wavetile/wavetile.hpp>
+
+#include <wavetile/lds/choose_layout.hpp>

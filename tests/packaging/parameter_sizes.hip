@@ -1,0 +1,42 @@
+// Sizes and offsets of what travels between host and device, as a constant that check_sizes.py
+// reads from the code of each pass.
+#include <wavetile/wavetile.hpp>
+
+#include <hip/hip_runtime.h>
+
+#include <cstddef>
+
+namespace {
+using namespace wavetile;
+using matrix_view = view<const bf16, 2>;
+} // namespace
+
+#if WAVETILE_DEVICE_PASS
+__device__
+#endif
+    extern const unsigned parameter_sizes[];
+#if WAVETILE_DEVICE_PASS
+__device__
+#endif
+    const unsigned parameter_sizes[] = {
+        sizeof(matrix_view),
+        offsetof(matrix_view, data),
+        offsetof(matrix_view, extent),
+        offsetof(matrix_view, stride),
+        sizeof(view<double, 4>),
+        sizeof(vec<fp16, 8>),
+        alignof(vec<fp16, 8>),
+        sizeof(vec<float, 4>),
+        alignof(vec<float, 4>),
+        sizeof(bf16),
+        sizeof(fp16),
+        sizeof(fp8_e4m3_fnuz),
+        sizeof(target),
+        offsetof(target, lds),
+        sizeof(layout),
+        sizeof(layout_choice),
+        sizeof(device_info),
+        sizeof(status),
+        targets::gfx942.wave_size,
+        targets::gfx942.lds_bytes,
+};
