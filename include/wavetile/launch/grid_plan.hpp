@@ -8,6 +8,9 @@ namespace wavetile {
 
 /// Most work-items of one dispatch: the packet that starts it counts them in 32 bits.
 inline constexpr int64_t max_dispatch_work_items = 4294967295;
+/// Most workgroups of one dispatch in x, and in y or z.
+inline constexpr int64_t max_grid_x = 2147483647;
+inline constexpr int64_t max_grid_yz = 65535;
 
 /// Consecutive workgroups of a plan that one dispatch runs; a kernel takes it as first parameter.
 struct grid_slice {
@@ -40,9 +43,9 @@ struct grid_plan {
 
 /// Plan for `groups` >= 0 workgroups of `block` work-items (1 … 1024). `most_per_launch` keeps
 /// dispatches smaller still where a kernel wants that.
-constexpr grid_plan plan_groups(int64_t groups, int block,
-                                int64_t most_per_launch = max_dispatch_work_items) {
-  const int64_t fitting = max_dispatch_work_items / block;
+constexpr grid_plan plan_groups(int64_t groups, int block, int64_t most_per_launch = max_grid_x) {
+  const int64_t by_items = max_dispatch_work_items / block;
+  const int64_t fitting = by_items < max_grid_x ? by_items : max_grid_x;
   return {groups, block, most_per_launch < fitting ? most_per_launch : fitting};
 }
 

@@ -26,8 +26,6 @@ struct launch_shape {
   int64_t lds_bytes = 0; ///< dynamic LDS
 };
 
-inline constexpr int64_t max_grid_yz = 65535;
-
 namespace detail {
 
 /// Checks a shape against the device before the runtime sees it.
@@ -46,7 +44,7 @@ constexpr status check_shape(const launch_shape& shape, const device_info& devic
       {"block.x", block.x, 1, most, status_code::invalid_argument, "1 to "},
       {"block.y", block.y, 1, most, status_code::invalid_argument, "1 to "},
       {"block.z", block.z, 1, most, status_code::invalid_argument, "1 to "},
-      {"grid.x", grid.x, 0, 2147483647, status_code::grid_limit, "0 to "},
+      {"grid.x", grid.x, 0, max_grid_x, status_code::grid_limit, "0 to "},
       {"grid.y", grid.y, 0, max_grid_yz, status_code::grid_limit, "0 to "},
       {"grid.z", grid.z, 0, max_grid_yz, status_code::grid_limit, "0 to "},
       {"lds_bytes", shape.lds_bytes, 0, device.lds_bytes, status_code::lds_limit, "0 to "},
