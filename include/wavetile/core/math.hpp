@@ -92,8 +92,8 @@ namespace detail {
 template <class T>
 WAVETILE_HD WAVETILE_FORCE_INLINE T propagate_nan(T a, T b, T value) {
 #if WAVETILE_FINITE_MATH
-  const bool any = is_nan(a) | is_nan(b); // no short cut: branches cost more
-  return select(any, static_cast<T>(quiet_nan), value);
+  const int nans = int{is_nan(a)} + int{is_nan(b)}; // ||, with its branches, costs more
+  return select(nans != 0, static_cast<T>(quiet_nan), value);
 #else
   return __builtin_isunordered(a, b) ? static_cast<T>(quiet_nan) : value;
 #endif

@@ -83,8 +83,8 @@ inline constexpr int vec_width = static_cast<int>(16 / sizeof(T));
 
 namespace detail {
 
-// A vec travels as integers of its alignment: the optimiser splits plain struct copies into
-// elements and does not always join them again.
+// On a device a vec travels as integers of its alignment: the optimiser splits plain struct copies
+// into elements and does not always join them again.
 template <class V>
 inline constexpr int word_bytes = static_cast<int>(alignof(V));
 template <class V>
@@ -99,21 +99,31 @@ using words_of = words<word_bytes<V>, word_count<V>>;
 template <int N, class T>
 WAVETILE_HD WAVETILE_FORCE_INLINE vec<detail::remove_cv_t<T>, N> load_vec(const T* pointer) {
   using V = vec<detail::remove_cv_t<T>, N>;
+#if WAVETILE_DEVICE_PASS
   const auto* from = reinterpret_cast<const detail::word_t<detail::word_bytes<V>>*>(pointer);
   detail::words_of<V> loaded;
   for (int i = 0; i < detail::word_count<V>; ++i)
     loaded.word[i] = from[i];
   return detail::bit_cast<V>(loaded);
+#else
+  V value;
+  __builtin_memcpy(&value, __builtin_assume_aligned(pointer, alignof(V)), sizeof(V));
+  return value;
+#endif
 }
 
 /// Stores to `pointer`, which must be aligned to `alignof(vec<T, N>)`.
 template <class T, int N>
 WAVETILE_HD WAVETILE_FORCE_INLINE void store_vec(T* pointer, const vec<T, N>& value) {
   using V = vec<T, N>;
+#if WAVETILE_DEVICE_PASS
   auto* to = reinterpret_cast<detail::word_t<detail::word_bytes<V>>*>(pointer);
   const auto stored = detail::bit_cast<detail::words_of<V>>(value);
   for (int i = 0; i < detail::word_count<V>; ++i)
     to[i] = stored.word[i];
+#else
+  __builtin_memcpy(__builtin_assume_aligned(pointer, alignof(V)), &value, sizeof(V));
+#endif
 }
 
 /// The `N` elements at `pointer`, aligned to one element only; one access an element.

@@ -51,8 +51,8 @@ constexpr void serve(const lds_service& service, const lane_addresses& addresses
   const int groups = service.banks * 4 / unit;
   for (int phase = 0; phase < service.phases; ++phase) {
     int newest[64] = {}; // 1 + index of the newest unit seen in each bank group; 0: none
-    int unit_of[64 * 5] = {};
-    int older[64 * 5] = {};
+    int unit_of[128] = {};
+    int older[128] = {};
     int depth[64] = {};
     int seen = 0;
     int clocks = 1;

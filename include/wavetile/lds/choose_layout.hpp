@@ -10,7 +10,7 @@ namespace wavetile {
 struct layout_choice {
   layout chosen;      ///< conflict-free if there is one, else the one with the fewest clocks
   bool conflict_free; ///< for all accesses
-  int clocks;         ///< of all accesses together, each executed once
+  int clocks;         ///< of all accesses together, each executed once; INT_MAX: none is legal
   int minimum;        ///< what they would take without conflicts
   evidence tag;       ///< weakest evidence among the lane groups used
   int tried;          ///< number of layouts looked at; 0: the plain tile is above the size limit
@@ -18,26 +18,58 @@ struct layout_choice {
 
 namespace detail {
 
-/// Costs of several accesses in one layout.
-struct layout_cost {
-  int clocks = 0;
-  int minimum = 0;
-  bool legal = true;
-  evidence tag = evidence::measured;
+/// The active lanes of one address sequence in the order of their phases, as the search needs them:
+/// flat and computed once, because the compiler's constant evaluator pays for every statement.
+struct served_lanes {
+  int count = 0;
+  int unit = 4;       ///< bytes that count as one: see `serve`
+  int group_mask = 0; ///< banks / unit, less one
+  int row[access::lanes] = {};
+  int byte[access::lanes] = {};
+  bool starts_phase[access::lanes] = {};
 };
 
-/// Stops early once `give_up_at` clocks are reached.
-constexpr layout_cost cost_of(const layout& where, const target& device,
-                              const access* const* accesses, int count, int give_up_at) {
-  layout_cost cost;
-  for (int i = 0; i < count && cost.legal && cost.clocks < give_up_at; ++i) {
-    const conflict_count one = bank_conflicts(where, *accesses[i], device);
-    cost.clocks += one.clocks;
-    cost.minimum += one.phases;
-    cost.legal = one.legal && one.known;
-    cost.tag = one.tag > cost.tag ? one.tag : cost.tag;
+constexpr served_lanes order_lanes(const lds_service& service,
+                                   const coordinate (&lanes)[access::lanes], int bytes,
+                                   int element_bytes) {
+  served_lanes result;
+  result.unit = bytes > 4 ? bytes : 4;
+  result.group_mask = service.banks * 4 / result.unit - 1;
+  for (int phase = 0; phase < service.phases; ++phase) {
+    bool first = true;
+    for (uint64_t mask = service.lanes[phase]; mask != 0; mask &= mask - 1) {
+      const coordinate lane = lanes[__builtin_ctzll(mask)];
+      if (lane.row < 0)
+        continue;
+      result.row[result.count] = lane.row;
+      result.byte[result.count] = lane.column * element_bytes;
+      result.starts_phase[result.count++] = first;
+      first = false;
+    }
   }
-  return cost;
+  return result;
+}
+
+/// Whether no phase of an access has two different units in one group of banks. The access must be
+/// legal in the layout, and of a power-of-two size.
+constexpr bool no_conflict(const served_lanes& lanes, const layout& where) {
+  int unit_in[64] = {};
+  uint64_t used = 0;
+  for (int i = 0; i < lanes.count; ++i) {
+    const int row = lanes.row[i];
+    const int unit =
+        (row * where.pitch +
+         (lanes.byte[i] ^
+          ((((row >> where.shift) ^ (row >> where.second_shift)) & where.mask) * where.chunk))) /
+        lanes.unit;
+    const int group = unit & lanes.group_mask;
+    used = lanes.starts_phase[i] ? 0 : used;
+    if ((used >> group & 1) != 0 && unit_in[group] != unit)
+      return false;
+    unit_in[group] = unit;
+    used |= uint64_t{1} << group;
+  }
+  return true;
 }
 
 /// Swizzles by rising cost of their address: first one shift, then two. Two serve accesses along
@@ -58,58 +90,104 @@ inline constexpr int swizzle_shifts[][2] = {{0, layout::no_shift},
                                             {2, 3},
                                             {3, 4}};
 
-constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
-                                       const target& device, int max_bytes,
-                                       const access* const* accesses, int count) {
-  int widest = element_bytes;
-  int alignment = element_bytes;
-  int minimum = 0;
-  for (int i = 0; i < count; ++i) {
-    const int bytes = alignment_of(accesses[i]->op); // 16 for 12
-    widest = bytes > widest ? bytes : widest;
-    alignment = widest;
-    minimum += device.service(accesses[i]->op).phases * addresses_of(accesses[i]->op);
-  }
-  layout plain = row_major(rows, columns, element_bytes);
-  plain.pitch = (plain.pitch + alignment - 1) / alignment * alignment;
-  layout_choice best{plain, false, 0x7FFFFFFF, minimum, evidence::measured, 0};
-
-  // true when nothing better can come
-  const auto consider = [&](const layout& candidate) {
-    if (candidate.bytes() > max_bytes || !candidate.valid())
-      return false;
-    ++best.tried;
-    const layout_cost cost = cost_of(candidate, device, accesses, count, best.clocks);
-    if (cost.legal && cost.clocks < best.clocks) {
-      best.chosen = candidate;
-      best.clocks = cost.clocks;
-      best.tag = cost.tag;
-      best.conflict_free = cost.clocks == minimum;
-    }
-    return best.conflict_free;
-  };
-
-  if (consider(plain))
-    return best;
+/// Calls `visit` with every layout of the search, cheapest first, until it returns true.
+template <class Visit>
+constexpr void visit_layouts(const layout& plain, int widest, int alignment, int bank_bytes,
+                             const Visit& visit) {
+  if (visit(plain))
+    return;
   for (const auto& shifts : swizzle_shifts)
     for (int chunk = widest; chunk <= 2 * widest; chunk *= 2)
-      for (int mask = 1; mask < 32 && plain.pitch % (chunk * (mask + 1)) == 0;
-           mask = 2 * mask + 1) {
+      for (int mask = 1; mask < 32 && plain.pitch % (chunk * (mask + 1)) == 0; mask += mask + 1) {
         layout candidate = plain;
         candidate.chunk = chunk;
         candidate.mask = mask;
         candidate.shift = shifts[0];
         candidate.second_shift = shifts[1];
-        if (consider(candidate))
-          return best;
+        if (visit(candidate))
+          return;
       }
-  // bank patterns repeat every `banks` dwords
-  for (int pad = alignment; pad < device.service(lds_op::read_b32).banks * 4; pad += alignment) {
+  for (int pad = alignment; pad < bank_bytes; pad += alignment) { // then the pattern repeats
     layout candidate = plain;
     candidate.pitch += pad;
-    if (consider(candidate))
-      return best;
+    if (visit(candidate))
+      return;
   }
+}
+
+template <int Count>
+constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
+                                       const target& device, int max_bytes,
+                                       const access* const (&accesses)[Count]) {
+  layout plain = row_major(rows, columns, element_bytes);
+  layout_choice best{plain, false, 0, 0, evidence::measured, 0};
+  served_lanes sequence[2 * Count];
+  int sequences = 0;
+  int widest = element_bytes;
+  int bank_bytes = 0;
+  bool searchable = true;
+  for (const access* one : accesses) {
+    const lds_service& service = device.service(one->op);
+    const int bytes = bytes_of(one->op);
+    const int alignment = alignment_of(one->op);
+    best.minimum += service.phases * addresses_of(one->op);
+    best.tag = service.tag > best.tag ? service.tag : best.tag;
+    widest = alignment > widest ? alignment : widest;
+    bank_bytes = service.banks * 4 > bank_bytes ? service.banks * 4 : bank_bytes;
+    // what no layout can mend: an unknown target, odd sizes, lanes outside the tile or misaligned
+    searchable = searchable && service.phases != 0 && bytes == alignment;
+    for (int address = 0; address < addresses_of(one->op); ++address) {
+      const auto& lanes = address == 0 ? one->first : one->second;
+      for (const coordinate& lane : lanes)
+        searchable =
+            searchable &&
+            (lane.row < 0 ||
+             (lane.row < rows && lane.column >= 0 && lane.column * element_bytes % bytes == 0 &&
+              lane.column * element_bytes + bytes <= columns * element_bytes));
+      sequence[sequences++] = order_lanes(service, lanes, bytes, element_bytes);
+    }
+  }
+  plain.pitch = (plain.pitch + widest - 1) / widest * widest;
+  best.chosen = plain;
+
+  const auto fits = [&](const layout& candidate) {
+    return candidate.valid() && candidate.bytes() <= max_bytes;
+  };
+  if (searchable)
+    visit_layouts(plain, widest, widest, bank_bytes, [&](const layout& candidate) {
+      if (!fits(candidate))
+        return false;
+      ++best.tried;
+      for (int i = 0; i < sequences; ++i)
+        if (!no_conflict(sequence[i], candidate))
+          return false;
+      best.chosen = candidate;
+      best.clocks = best.minimum;
+      best.conflict_free = true;
+      return true;
+    });
+  if (best.conflict_free)
+    return best;
+
+  // none: of plain, the simplest swizzles and the pads the one with the fewest clocks
+  best.clocks = 0x7FFFFFFF;
+  visit_layouts(plain, widest, widest, bank_bytes, [&](const layout& candidate) {
+    if (!fits(candidate) || candidate.shift != 0 || candidate.second_shift != layout::no_shift)
+      return false;
+    int clocks = 0;
+    bool legal = true;
+    for (const access* one : accesses) {
+      const conflict_count count = bank_conflicts(candidate, *one, device);
+      clocks += count.clocks;
+      legal = legal && count.legal && count.known;
+    }
+    if (legal && clocks < best.clocks) {
+      best.chosen = candidate;
+      best.clocks = clocks;
+    }
+    return false;
+  });
+  best.conflict_free = best.clocks == best.minimum; // b96, which the first search leaves out
   return best;
 }
 
@@ -129,9 +207,9 @@ constexpr layout_choice choose_layout(const target& device, int max_bytes,
                                       const Accesses&... accesses) {
   static_assert(Rows > 0 && Columns > 0, "a tile has at least one element");
   static_assert(sizeof...(Accesses) > 0, "a layout is chosen for at least one access");
-  const access* list[] = {&accesses...};
-  return detail::search_layouts(Rows, Columns, static_cast<int>(sizeof(T)), device, max_bytes, list,
-                                static_cast<int>(sizeof...(Accesses)));
+  const access* const list[] = {&accesses...};
+  return detail::search_layouts(Rows, Columns, static_cast<int>(sizeof(T)), device, max_bytes,
+                                list);
 }
 
 } // namespace wavetile

@@ -12,25 +12,18 @@ inline constexpr int default_lds_limit = 65536;
 
 namespace detail {
 
+#if WAVETILE_AMDGCN
 // Words in LDS by width. The explicit address space makes every access a ds_ instruction, also at
 // -O0; a generic pointer would become flat_ wherever its origin is lost.
-#if WAVETILE_AMDGCN
 template <int Bytes>
 using lds_word = __attribute__((address_space(3))) word_t<Bytes>;
-#else
-template <int Bytes>
-using lds_word = word_t<Bytes>;
-#endif
 
 template <int Bytes>
-WAVETILE_HD WAVETILE_FORCE_INLINE lds_word<Bytes>* lds_words(unsigned char* base, int offset) {
-#if WAVETILE_AMDGCN
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE lds_word<Bytes>* lds_words(unsigned char* base, int offset) {
   using byte = __attribute__((address_space(3))) unsigned char;
   return (lds_word<Bytes>*)((byte*)base + offset);
-#else
-  return reinterpret_cast<lds_word<Bytes>*>(base + offset);
-#endif
 }
+#endif
 
 } // namespace detail
 
@@ -102,23 +95,35 @@ public:
   template <int N>
   WAVETILE_HD WAVETILE_FORCE_INLINE vec<T, N> read_at(int byte_offset) const {
     using V = vec<T, N>;
+#if WAVETILE_AMDGCN
     const auto* from = detail::lds_words<detail::word_bytes<V>>(base_, byte_offset);
     detail::words_of<V> loaded;
     for (int i = 0; i < detail::word_count<V>; ++i)
       loaded.word[i] = from[i];
     return detail::bit_cast<V>(loaded);
+#else
+    V value;
+    __builtin_memcpy(&value, __builtin_assume_aligned(base_ + byte_offset, alignof(V)), sizeof(V));
+    return value;
+#endif
   }
   template <int N>
   WAVETILE_HD WAVETILE_FORCE_INLINE void write_at(int byte_offset, const vec<T, N>& value) const {
     using V = vec<T, N>;
+#if WAVETILE_AMDGCN
     auto* to = detail::lds_words<detail::word_bytes<V>>(base_, byte_offset);
     const auto stored = detail::bit_cast<detail::words_of<V>>(value);
     for (int i = 0; i < detail::word_count<V>; ++i)
       to[i] = stored.word[i];
+#else
+    __builtin_memcpy(__builtin_assume_aligned(base_ + byte_offset, alignof(V)), &value, sizeof(V));
+#endif
   }
 
   /// The storage, as bytes.
-  WAVETILE_HD unsigned char* data() const { return base_; }
+  WAVETILE_HD unsigned char* data() const {
+    return base_;
+  }
 
 private:
   unsigned char* base_;

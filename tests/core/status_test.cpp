@@ -1,0 +1,96 @@
+// What a failed call says.
+#include <wavetile/core/device_check.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace wavetile {
+namespace {
+
+TEST(status, success) {
+  const status s;
+  EXPECT_TRUE(s);
+  EXPECT_TRUE(s.ok());
+  EXPECT_EQ(s.code(), status_code::success);
+  EXPECT_STREQ(s.message(), "success");
+  EXPECT_STREQ(s.argument(), "");
+  static_assert(status{}.ok());
+}
+
+TEST(status, names_argument_value_and_what_is_allowed) {
+  const status s = status::failure(status_code::invalid_argument, "rows", -3, "0 or more");
+  EXPECT_FALSE(s);
+  EXPECT_EQ(s.code(), status_code::invalid_argument);
+  EXPECT_STREQ(s.argument(), "rows");
+  EXPECT_STREQ(s.message(), "invalid_argument: rows = -3, allowed: 0 or more");
+}
+
+TEST(status, names_both_numbers_of_a_limit) {
+  const status s =
+      status::above_limit(status_code::lds_limit, "dynamic LDS", 65537, 65536, "bytes");
+  EXPECT_STREQ(s.message(), "lds_limit: dynamic LDS = 65537, allowed: <= 65536 bytes");
+}
+
+TEST(status, carries_64_bit_values) {
+  const status s = status::failure(status_code::unsupported_shape, "columns", INT64_MIN, "x");
+  EXPECT_STREQ(s.message(), "unsupported_shape: columns = -9223372036854775808, allowed: x");
+}
+
+TEST(status, takes_further_parts) {
+  status s = status::failure(status_code::runtime_error, "launch", "hipErrorNoBinaryForGpu");
+  s.append(" on device ").append(3);
+  EXPECT_STREQ(s.message(), "runtime_error: launch: hipErrorNoBinaryForGpu on device 3");
+}
+
+TEST(status, cuts_long_text_visibly) {
+  const std::string text(1000, 'x');
+  const status s = status::failure(status_code::invalid_argument, text.c_str(), text.c_str());
+  EXPECT_LT(std::string(s.message()).size(), 320u);
+  EXPECT_EQ(std::string(s.message()).substr(std::string(s.message()).size() - 3), "...");
+  EXPECT_LT(std::string(s.argument()).size(), 32u);
+}
+
+TEST(status, every_failure_has_a_name_of_its_own) {
+  std::set<std::string> names;
+  for (int code = 0; code <= static_cast<int>(status_code::runtime_error); ++code)
+    names.insert(name_of(static_cast<status_code>(code)));
+  EXPECT_EQ(names.size(), static_cast<size_t>(status_code::runtime_error) + 1);
+}
+
+TEST(text, formats_numbers) {
+  fixed_text<64> text;
+  text.append(0).append(' ').append(-1).append(' ').append(~uint64_t{0});
+  EXPECT_STREQ(text.c_str(), "0 -1 18446744073709551615");
+  EXPECT_EQ(text.length(), 25);
+  text.append(static_cast<const char*>(nullptr));
+  EXPECT_EQ(text.length(), 25);
+}
+
+TEST(device_check, names_both_architectures) {
+  const status s = check_device(describe_device("gfx1100", 48));
+  EXPECT_EQ(s.code(), status_code::wrong_architecture);
+  EXPECT_STREQ(
+      s.message(),
+      "wrong_architecture: device: it is gfx1100, there is code for gfx90a, gfx942, gfx950");
+  const status compiled = check_device(describe_device("gfx1100", 48), "gfx90a");
+  EXPECT_NE(std::string(compiled.message()).find("gfx90a"), std::string::npos);
+}
+
+TEST(device_check, accepts_known_devices) {
+  EXPECT_TRUE(check_device(describe_device("gfx942:sramecc+:xnack-", 304, 8)));
+  EXPECT_TRUE(check_device(describe_device("gfx90a:sramecc+:xnack-", 104)));
+}
+
+TEST(device_check, refuses_another_wave_size) {
+  device_info device = describe_device("gfx942", 304, 8);
+  device.wave_size = 32;
+  const status s = check_device(device);
+  EXPECT_EQ(s.code(), status_code::wrong_architecture);
+  EXPECT_NE(std::string(s.message()).find("32 lanes"), std::string::npos);
+  EXPECT_NE(std::string(s.message()).find("needs 64"), std::string::npos);
+}
+
+} // namespace
+} // namespace wavetile
