@@ -86,7 +86,9 @@ typedef struct wavesim_instruction {
   uint64_t executions;  /* wave instructions */
   uint64_t lanes;       /* active lanes, summed (memory instructions only) */
   uint64_t lds_clocks, lds_conflicts;
-  uint64_t bytes_read, bytes_written, tcp_accesses;
+  uint64_t bytes_read, bytes_written; /* global memory */
+  uint64_t scratch_bytes_read, scratch_bytes_written;
+  uint64_t tcp_accesses;
 } wavesim_instruction;
 
 /* Starts counting from zero. 0, or -1 when a count is already running. */

@@ -11,6 +11,8 @@ OpTally& OpTally::operator+=(const OpTally& other) {
   lds_conflicts += other.lds_conflicts;
   bytes_read += other.bytes_read;
   bytes_written += other.bytes_written;
+  scratch_bytes_read += other.scratch_bytes_read;
+  scratch_bytes_written += other.scratch_bytes_written;
   tcp_accesses += other.tcp_accesses;
   return *this;
 }

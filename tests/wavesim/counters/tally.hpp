@@ -17,8 +17,10 @@ struct OpTally {
   std::uint64_t lanes = 0;         ///< sum of active lanes (memory operations only)
   std::uint64_t lds_clocks = 0;    ///< LDS: clocks the banks were busy
   std::uint64_t lds_conflicts = 0; ///< LDS: clocks beyond the conflict-free number of phases
-  std::uint64_t bytes_read = 0;    ///< global (or scratch_*: private) bytes the active lanes read
+  std::uint64_t bytes_read = 0;    ///< global memory: bytes the active lanes read
   std::uint64_t bytes_written = 0;
+  std::uint64_t scratch_bytes_read = 0; ///< private memory
+  std::uint64_t scratch_bytes_written = 0;
   std::uint64_t tcp_accesses = 0; ///< look-ups in the vector L1
 
   OpTally& operator+=(const OpTally& other);

@@ -30,6 +30,22 @@ bool is_row(const Wave& w, const Op& op) {
          at + bytes <= w.scratch_bytes;
 }
 
+/// Moves the lanes of `exec` between two rows, which need not be aligned.
+void move_row(std::byte* to, const std::byte* from, std::uint64_t exec) {
+  if (exec == all_lanes)
+    std::memcpy(to, from, sizeof(LaneRow));
+  else
+    for_each_lane(
+        exec, [&](unsigned lane) { poke(to + 4 * lane, peek<std::uint32_t>(from + 4 * lane)); });
+}
+
+std::byte* row_bytes(std::uint32_t* row, unsigned dword) {
+  return reinterpret_cast<std::byte*>(row + dword * lanes);
+}
+const std::byte* row_bytes(const std::uint32_t* row, unsigned dword) {
+  return reinterpret_cast<const std::byte*>(row + dword * lanes);
+}
+
 template <Width W>
 void scratch_load(Wave& w, const Op& op) {
   constexpr unsigned bytes = width_bytes(W);
@@ -40,7 +56,7 @@ void scratch_load(Wave& w, const Op& op) {
   if (is_row<W>(w, op)) {
     const std::byte* from = scratch_dword(w, static_cast<std::uint64_t>(scalar_part(w, op)) / 4, 0);
     for (unsigned d = 0; d < width_dwords(W); ++d)
-      store_row(row + d * lanes, reinterpret_cast<const std::uint32_t*>(from) + d * lanes, exec);
+      move_row(row_bytes(row, d), from + d * sizeof(LaneRow), exec);
     return;
   }
   Offsets at;
@@ -61,7 +77,7 @@ void scratch_store(Wave& w, const Op& op) {
   if (is_row<W>(w, op)) {
     std::byte* to = scratch_dword(w, static_cast<std::uint64_t>(scalar_part(w, op)) / 4, 0);
     for (unsigned d = 0; d < width_dwords(W); ++d)
-      store_row(reinterpret_cast<std::uint32_t*>(to) + d * lanes, row + d * lanes, exec);
+      move_row(to + d * sizeof(LaneRow), row_bytes(row, d), exec);
     return;
   }
   Offsets at;

@@ -84,7 +84,7 @@ inline void count_scratch(Wave& w, const Op& op, const Offsets& at, std::uint64_
   OpTally& record = w.tally->of(op.id);
   const auto active = static_cast<std::uint64_t>(std::popcount(mask));
   record.lanes += active;
-  (write ? record.bytes_written : record.bytes_read) += active * bytes;
+  (write ? record.scratch_bytes_written : record.scratch_bytes_read) += active * bytes;
   for (unsigned quad = 0; quad < lanes; quad += 4) {
     std::int64_t seen[4];
     unsigned count = 0;

@@ -51,7 +51,7 @@ struct alignas(64) Wave {
 
   Workgroup* group = nullptr;
   Tally* tally = nullptr;          ///< null when counting is off
-  std::byte* scratch = nullptr;    ///< private memory, 64-byte aligned: dword d of lane l at (64 * d + l) * 4
+  std::byte* scratch = nullptr;    ///< private memory: dword d of lane l at (64 * d + l) * 4
   std::uint32_t scratch_bytes = 0; ///< per lane
 
   std::uint64_t s64(unsigned code) const {

@@ -1,0 +1,117 @@
+#include "counters/session.hpp"
+
+#include "counters/tally.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace wavesim {
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+bool flag(const char* name) {
+  const std::string text = variable(name);
+  return !text.empty() && text != "0";
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  return !out.fail();
+}
+
+} // namespace
+
+Session& session() {
+  static auto* only = new Session;
+  return *only;
+}
+
+Session::Session()
+    : print_(flag("WAVESIM_COUNTERS")), per_dispatch_(flag("WAVESIM_PER_DISPATCH")),
+      json_(variable("WAVESIM_JSON")) {}
+
+bool Session::counting() const {
+  const std::lock_guard lock(mutex_);
+  return print_ || !json_.empty() || window_open_;
+}
+
+void Session::add(const Dispatch& dispatch, const Tally& tally) {
+  const std::lock_guard lock(mutex_);
+  if (print_ || !json_.empty())
+    whole_.add(dispatch, tally, per_dispatch_);
+  if (window_open_)
+    window_.add(dispatch, tally, false);
+}
+
+void Session::finish() {
+  const std::lock_guard lock(mutex_);
+  // A helper process that launches nothing must not overwrite what its parent or child has to say.
+  std::error_code ignored;
+  const bool silent = whole_.kernels().empty() && std::filesystem::exists(json_, ignored);
+  if (!json_.empty() && !silent && !write_file(json_, to_json(whole_)))
+    fmt::print(stderr, "wavesim: cannot write the counters to '{}': {}\n", json_,
+               std::strerror(errno));
+  if (print_) {
+    std::fflush(stdout); // the table follows what the program printed
+    fmt::print(stderr, "{}", to_text(whole_));
+  }
+}
+
+int Session::begin() {
+  const std::lock_guard lock(mutex_);
+  if (window_open_)
+    return -1;
+  window_.clear();
+  window_open_ = true;
+  return 0;
+}
+
+int Session::end(wavesim_counts* counts) {
+  const std::lock_guard lock(mutex_);
+  if (!window_open_ || (counts && counts->size != sizeof(wavesim_counts)))
+    return -1;
+  window_open_ = false;
+  if (counts) {
+    *counts = window_.total().total;
+    counts->size = sizeof(wavesim_counts);
+  }
+  return 0;
+}
+
+std::size_t Session::instructions(wavesim_instruction* out, std::size_t capacity) const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const auto& [mangled, kernel] : window_.kernels())
+    for (const auto& [offset, code] : kernel.code) {
+      if (count < capacity)
+        out[count] = {.kernel = kernel.name.c_str(),
+                      .mnemonic = code.mnemonic.c_str(),
+                      .offset = offset,
+                      .executions = code.tally.executions,
+                      .lanes = code.tally.lanes,
+                      .lds_clocks = code.tally.lds_clocks,
+                      .lds_conflicts = code.tally.lds_conflicts,
+                      .bytes_read = code.tally.bytes_read,
+                      .bytes_written = code.tally.bytes_written,
+                      .scratch_bytes_read = code.tally.scratch_bytes_read,
+                      .scratch_bytes_written = code.tally.scratch_bytes_written,
+                      .tcp_accesses = code.tally.tcp_accesses};
+      ++count;
+    }
+  return count;
+}
+
+} // namespace wavesim
