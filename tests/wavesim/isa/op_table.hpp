@@ -35,7 +35,8 @@ const OpTable& op_table(Simd level);
 
 // exec/ is compiled once per level into these namespaces (WAVESIM_SIMD_NS is the macro).
 // One function per family file.
-#define WAVESIM_FAMILIES(X) X(salu) X(smem) X(valu) X(vop3p) X(mfma) X(lds) X(global) X(buffer) X(message)
+#define WAVESIM_FAMILIES(X)                                                                        \
+  X(salu) X(smem) X(valu) X(vop3p) X(mfma) X(lds) X(global) X(buffer) X(message)
 #define WAVESIM_DECLARE_FAMILY(name) void register_##name(OpTable&);
 namespace avx2 {
 WAVESIM_FAMILIES(WAVESIM_DECLARE_FAMILY)
