@@ -1,0 +1,82 @@
+#include "tool/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+namespace wavesim::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* library = "libamdhip64.so.7";
+
+/// The folder of wavesim's library: beside this tool in the build tree, or where it is installed.
+std::string library_folder(std::string& problem) {
+  std::error_code error;
+  const fs::path tool = fs::read_symlink("/proc/self/exe", error);
+  std::string looked;
+  for (const char* place : {"../wavesim", "../lib/wavesim"}) {
+    const fs::path folder = (tool.parent_path() / place).lexically_normal();
+    if (fs::exists(folder / library, error))
+      return folder.string();
+    looked += fmt::format("{}'{}'", looked.empty() ? "" : " and ", folder.string());
+  }
+  problem = fmt::format("{} not found; looked in {}", library, looked);
+  return "";
+}
+
+void set(const char* name, const std::string& value) {
+  setenv(name, value.c_str(), 1);
+}
+
+} // namespace
+
+std::string prepare(Launch& launch) {
+  std::string problem;
+  const std::string folder = library_folder(problem);
+  if (!problem.empty())
+    return problem;
+  if (!launch.json.empty()) {
+    // The program may change its folder before the library writes.
+    std::error_code error;
+    const fs::path file = fs::absolute(launch.json, error);
+    if (!fs::is_directory(file.parent_path(), error))
+      return fmt::format("--json '{}': there is no folder '{}'", launch.json,
+                         file.parent_path().string());
+    if (fs::is_directory(file, error))
+      return fmt::format("--json '{}' is a folder", launch.json);
+    // What an earlier run left must not pass for this one's counts.
+    fs::remove(file, error);
+    set("WAVESIM_JSON", file.string());
+  }
+  if (launch.counters)
+    set("WAVESIM_COUNTERS", "1");
+  if (launch.per_dispatch)
+    set("WAVESIM_PER_DISPATCH", "1");
+  if (launch.threads != 0)
+    set("WAVESIM_THREADS", std::to_string(launch.threads));
+  const char* before = std::getenv("LD_LIBRARY_PATH");
+  set("LD_LIBRARY_PATH", before && *before ? folder + ":" + before : folder);
+  return "";
+}
+
+int execute(const Launch& launch) {
+  constexpr int not_executable = 126, not_found = 127;
+  std::vector<char*> arguments;
+  for (const std::string& word : launch.command)
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  const int error = errno;
+  fmt::print(stderr, "wavesim: cannot run '{}': {}\n", launch.command[0], std::strerror(error));
+  return error == ENOENT ? not_found : not_executable;
+}
+
+} // namespace wavesim::tool

@@ -1,0 +1,106 @@
+// `wavesim -- PROGRAM ARGS…`: starts a HIP program with wavesim's libamdhip64.so.7 in front of any
+// other. Everything the library is asked to do travels in environment variables, so a program may
+// also be started without this tool.
+#include "counters/rules.hpp"
+#include "tool/launch.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int bad_usage = 2;
+
+constexpr const char* description = "Runs a HIP program with gfx942 code objects on the CPU.\n"
+                                    "The program runs unchanged; the exit code is the program's.";
+
+constexpr const char* footer =
+    "Environment read by the library (the options above set the first four):\n"
+    "  WAVESIM_THREADS=N           executor threads\n"
+    "  WAVESIM_COUNTERS=1          print the counters at exit\n"
+    "  WAVESIM_JSON=FILE           write the counters at exit\n"
+    "  WAVESIM_PER_DISPATCH=1      list every dispatch\n"
+    "  WAVESIM_SIMD=avx2|avx512    instruction set of the host to use\n"
+    "  WAVESIM_BUFFER_SOFFSET=checked|unchecked\n"
+    "                              whether raw buffer bounds include soffset\n"
+    "\n"
+    "Exit codes of wavesim itself: 2 bad usage, 70 the kernel cannot go on, 126 the program "
+    "cannot\n"
+    "be executed, 127 no such program.\n"
+    "\n"
+    "Example: wavesim --counters --threads 2 -- ./softmax --rows 4096";
+
+void print_rules() {
+  for (const wavesim::Rule& rule : wavesim::rules) {
+    fmt::print("{}\n  {}\n  {}: {}\n", rule.counter, rule.rule,
+               wavesim::evidence_name(rule.evidence), rule.source);
+    if (!rule.hardware.empty())
+      fmt::print("  rocprofv3: {}\n", rule.hardware);
+    fmt::print("\n");
+  }
+}
+
+class Help : public CLI::Formatter {
+public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: wavesim [OPTIONS] -- PROGRAM [ARGUMENTS...]\n\n";
+  }
+};
+
+int usage_error(const std::string& message) {
+  fmt::print(stderr, "wavesim: {}\nTry 'wavesim --help'.\n", message);
+  return bad_usage;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{description, "wavesim"};
+  app.footer(footer);
+  app.formatter(std::make_shared<Help>());
+  wavesim::tool::Launch launch;
+  bool rules = false;
+  unsigned threads = 0;
+  app.add_flag(
+      "--counters", launch.counters,
+      "At exit, print instructions, bytes, LDS clocks and bank conflicts by kernel (stderr)");
+  app.add_option("--json", launch.json, "At exit, write the counters to FILE")->type_name("FILE");
+  app.add_flag("--per-dispatch", launch.per_dispatch,
+               "With --counters or --json: every dispatch too, not only sums by kernel");
+  app.add_option("--threads", threads, "Executor threads (default: all processors)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1024u));
+  app.add_flag("--rules", rules, "Print how every counter is counted, and on what evidence");
+  // Everything from the first word that is no option belongs to the program.
+  app.prefix_command();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error.what());
+  }
+  if (rules) {
+    print_rules();
+    return 0;
+  }
+  launch.threads = threads;
+  launch.command = app.remaining();
+  if (!launch.command.empty() && launch.command.front() == "--")
+    launch.command.erase(launch.command.begin());
+  if (launch.command.empty())
+    return usage_error("no program given");
+  if (launch.command.front().starts_with("-"))
+    return usage_error(fmt::format("unknown option '{}'", launch.command.front()));
+  if (launch.per_dispatch && !launch.counters && launch.json.empty())
+    return usage_error("--per-dispatch needs --counters or --json");
+  if (const std::string problem = wavesim::tool::prepare(launch); !problem.empty())
+    return usage_error(problem);
+  return wavesim::tool::execute(launch);
+}
