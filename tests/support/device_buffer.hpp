@@ -97,6 +97,15 @@ public:
       WAVETILE_TEST_HIP(hipMemset(data(), poison_byte, count_ * sizeof(T)));
   }
 
+  /// After a test that breaks them on purpose.
+  void restore_guards() {
+    std::vector<unsigned char> image = download_all();
+    for (std::size_t i = 0; i < total_; ++i)
+      if (i < lead_ || i >= lead_ + count_ * sizeof(T))
+        image[i] = guard_at(i);
+    WAVETILE_TEST_HIP(hipMemcpy(base_, image.data(), total_, hipMemcpyHostToDevice));
+  }
+
   /// No element was written since construction or `poison`.
   testing::AssertionResult untouched() const {
     const std::vector<unsigned char> image = download_all();
