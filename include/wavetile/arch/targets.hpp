@@ -56,7 +56,7 @@ inline constexpr target gfx942 = {
             detail::consecutive_lanes(2, 32, evidence::assumed),  // write_b16
             detail::consecutive_lanes(2, 32, evidence::measured), // write_b32: as read_b32
             detail::consecutive_lanes(4, 32, evidence::measured), // write_b64: as read_b64
-            detail::crossed_lanes(32, evidence::assumed),         // write_b96: as read_b96
+            detail::consecutive_lanes(8, 32, evidence::assumed),  // write_b96: as write_b128
             detail::consecutive_lanes(8, 32, evidence::measured), // write_b128 [guide] [blog] [CK]
             detail::consecutive_lanes(2, 32, evidence::assumed),  // write2_b32
             detail::consecutive_lanes(4, 32, evidence::derived),  // write2_b64 [guide]
@@ -92,8 +92,8 @@ constexpr target make_gfx950() {
   value.lds_granule = 1280; // [LLVM]
   value.fp8 = fp8_support::ocp;
   value.direct_to_lds = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 12 | 1u << 16; // [LLVM]
-  // [HK] measured 64 banks for reads; which lanes form the four phases of a b128 read is not
-  // published, so b128 stays unknown (phases 0) rather than guessed
+  // [HK] measured 64 banks for reads. Which lanes form the four phases of a b128 read, and how wide
+  // writes are served, is not known here: those stay unknown (phases 0) rather than guessed
   for (lds_service& service : value.lds)
     service.tag = evidence::assumed;
   const auto set = [&value](lds_op op, lds_service service) {
@@ -102,6 +102,7 @@ constexpr target make_gfx950() {
   set(lds_op::read_b64, detail::consecutive_lanes(2, 64, evidence::measured));
   set(lds_op::write_b64, detail::consecutive_lanes(4, 32, evidence::measured));
   set(lds_op::read_b96, detail::crossed_lanes(32, evidence::measured));
+  set(lds_op::write_b96, {0, 64, evidence::assumed, {}});
   set(lds_op::read_b128, {0, 64, evidence::assumed, {}});
   set(lds_op::write_b128, {0, 64, evidence::assumed, {}});
   return value;
