@@ -9,17 +9,21 @@
 namespace {
 
 TEST(headers, have_no_32_bit_lane_masks_and_no_built_in_wave_size) {
-  // Eight F and no more: a mask of 32 lanes. Fields of HIP's property struct (".warpSize") are what
-  // the device reports at run time and are allowed.
-  const std::regex forbidden("0[xX][fF]{8}([^0-9a-fA-F]|$)"
-                             "|(^|[^.\\w])warpSize"
-                             "|__AMDGCN_WAVEFRONT_SIZE"
-                             "|__builtin_amdgcn_wavefrontsize");
+  // A literal of 32 ones on a line that deals with lanes. Fields of HIP's property struct
+  // (".warpSize") are what the device reports at run time and are allowed.
+  const std::regex forbidden(
+      "0[xX][fF]{8}([^0-9a-fA-F].*|$)(lane|ballot|sh(u)?f(f)?l|mask|vote|mbcnt)"
+      "|(lane|ballot|sh(u)?f(f)?l|mask|vote|mbcnt).*0[xX][fF]{8}([^0-9a-fA-F]|$)"
+      "|(^|[^.\\w])warpSize"
+      "|__AMDGCN_WAVEFRONT_SIZE"
+      "|__builtin_amdgcn_wavefrontsize");
   // The pattern itself must catch what it is for.
-  for (const char* bad : {"ballot & 0xFFFFFFFF;", "x = 0xffffffffu", "int a[warpSize];",
-                          "#if __AMDGCN_WAVEFRONT_SIZE__ == 64"})
+  for (const char* bad : {"ballot(p) & 0xFFFFFFFF;", "lane_mask x = 0xffffffffu",
+                          "int a[warpSize];", "__shfl_xor_sync(0xffffffff, v, 1)",
+                          "f(0xFFFFFFFFull, mask)", "#if __AMDGCN_WAVEFRONT_SIZE__ == 64"})
     EXPECT_TRUE(std::regex_search(bad, forbidden)) << bad;
-  for (const char* good : {"0xFFFFFFFFFFFFFFFFull", "0x7FFFFFFFu", "properties.warpSize"})
+  for (const char* good : {"mask = 0xFFFFFFFFFFFFFFFFull", "lane & 0x7FFFFFFFu",
+                           "properties.warpSize", "low = a & 0xFFFFFFFFull"})
     EXPECT_FALSE(std::regex_search(good, forbidden)) << good;
 
   int files = 0;
