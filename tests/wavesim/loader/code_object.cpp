@@ -100,6 +100,14 @@ const CodeObject::Variable* CodeObject::variable(const std::string& mangled) con
   return it == parts_->variables.end() ? nullptr : &it->second;
 }
 
+std::vector<std::string> CodeObject::variable_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : parts_->variables)
+    names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 const Op* CodeObject::decode(std::uint64_t pc) const {
   SharedDecoder& shared = shared_decoder();
   const std::lock_guard lock(shared.mutex);

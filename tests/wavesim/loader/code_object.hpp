@@ -23,6 +23,7 @@ struct ParallelVerdict;
 struct KernelArgument {
   std::uint32_t offset = 0, size = 0;
   std::string kind; ///< metadata's .value_kind: by_value, global_buffer, hidden_block_count_x, …
+  bool is_hidden() const { return kind.starts_with("hidden_"); }
 };
 
 struct Kernel {
@@ -56,6 +57,7 @@ public:
     std::uint64_t address = 0, size = 0;
   };
   const Variable* variable(const std::string& mangled) const;
+  std::vector<std::string> variable_names() const; ///< sorted
 
   /// The instruction at `pc`, decoded on first use; null when pc is outside the code.
   const Op* at(std::uint64_t pc) const {
