@@ -55,7 +55,7 @@ void swizzle(Wave& w, const Op& op) {
   lds_record(w, op, exec);
   Row source, out;
   swizzle_sources(source, static_cast<std::uint32_t>(op.offset) & 0xffff);
-  pull(out, register_row(w, op.data_agpr, op.vdata), source, exec);
+  pull(out, w.v[op.vaddr], source, exec); // the data sits where others have the address
   store_row(register_row(w, op.data_agpr, op.dst), out, exec);
 }
 
