@@ -1,0 +1,64 @@
+/// \file
+/// Division by a number known on the host: a multiplication and a shift on the device.
+#pragma once
+
+#include <wavetile/core/math.hpp>
+
+namespace wavetile::kernels {
+
+/// Upper 64 bits of the 128-bit product.
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint64_t multiply_high(uint64_t a, uint64_t b) {
+  const uint64_t a_low = a & 0xFFFFFFFFull, a_high = a >> 32;
+  const uint64_t b_low = b & 0xFFFFFFFFull, b_high = b >> 32;
+  const uint64_t middle = a_high * b_low + ((a_low * b_low) >> 32);
+  const uint64_t cross = a_low * b_high + (middle & 0xFFFFFFFFull);
+  return a_high * b_high + (middle >> 32) + (cross >> 32);
+}
+
+/// Exact quotient and remainder for every dividend 0 <= n < 2^63 and a divisor 1 <= d < 2^63 that
+/// the host knew.
+///
+/// With l = ceil(log2 d) and m = ceil(2^(63+l) / d), which has 64 bits, n/d = floor(n m /
+/// 2^(63+l)): m exceeds 2^(63+l)/d by less than 1, so the product by less than n < 2^63 <=
+/// 2^(63+l)/d (Granlund and Montgomery, "Division by invariant integers using multiplication").
+class divider {
+public:
+  constexpr divider() : divider(1) {}
+
+  explicit constexpr divider(int64_t divisor)
+      : multiplier_(0), divisor_(static_cast<uint64_t>(divisor)), shift_(0) {
+    while ((uint64_t{1} << shift_) < divisor_)
+      ++shift_;
+    // long division of 2^(63 + shift), rounded up
+    uint64_t rest = 0;
+    for (int bit = 63 + shift_; bit >= 0; --bit) {
+      rest = 2 * rest + (bit == 63 + shift_ ? 1 : 0);
+      multiplier_ <<= 1;
+      if (rest >= divisor_) {
+        rest -= divisor_;
+        multiplier_ |= 1;
+      }
+    }
+    if (rest != 0)
+      ++multiplier_;
+  }
+
+  WAVETILE_HD constexpr int64_t divisor() const { return static_cast<int64_t>(divisor_); }
+
+  WAVETILE_HD WAVETILE_FORCE_INLINE constexpr int64_t quotient(int64_t n) const {
+    return static_cast<int64_t>(multiply_high(2 * static_cast<uint64_t>(n), multiplier_) >> shift_);
+  }
+
+  /// n = quotient * divisor + remainder.
+  WAVETILE_HD WAVETILE_FORCE_INLINE constexpr int64_t remainder(int64_t n) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(n) -
+                                static_cast<uint64_t>(quotient(n)) * divisor_);
+  }
+
+private:
+  uint64_t multiplier_;
+  uint64_t divisor_;
+  int32_t shift_;
+};
+
+} // namespace wavetile::kernels

@@ -1,0 +1,122 @@
+/// \file
+/// Host checks that the softmax operators share.
+#pragma once
+
+#include <wavetile/core/hip_types.hpp>
+#include <wavetile/kernels/rows/operand.hpp>
+#include <wavetile/kernels/rows/row_map.hpp>
+#include <wavetile/kernels/softmax/problem.hpp>
+
+namespace wavetile::kernels {
+
+template <class T, bool Known = numeric<T>>
+struct storage_or_self {
+  using type = wavetile::detail::remove_cv_t<T>;
+};
+template <class T>
+struct storage_or_self<T, true> {
+  using type = storage_t<T>;
+};
+/// `storage_t<T>`, or `T` for types the library does not know.
+template <class T>
+using storage_or_self_t = typename storage_or_self<T>::type;
+
+/// Element types of inputs, outputs and additive masks.
+template <class T>
+inline constexpr bool is_softmax_type =
+    wavetile::detail::is_any_of_v<storage_or_self_t<T>, float, fp16, bf16>;
+
+/// The mask of a kernel for a mask array of `T`; void for types that no mask has.
+template <class T>
+struct mask_for {
+  using type = wavetile::detail::conditional_t<
+      wavetile::detail::is_any_of_v<wavetile::detail::remove_cv_t<T>, bool, uint8_t>, keep_mask,
+      wavetile::detail::conditional_t<is_softmax_type<T>, additive_mask<storage_or_self_t<T>>,
+                                      void>>;
+};
+
+/// Name of an element type for messages.
+template <class T>
+constexpr const char* type_name() {
+  using plain = wavetile::detail::remove_cv_t<T>;
+  if constexpr (wavetile::detail::is_same_v<plain, bool>)
+    return "bool";
+  else if constexpr (numeric<plain>)
+    return name_of(numeric_traits<plain>::type);
+  else
+    return "of an unknown type";
+}
+
+inline status unsupported_element(const char* argument, const char* type, const char* allowed) {
+  return status::failure(status_code::unsupported_type, argument, "its elements are ")
+      .append(type)
+      .append(", allowed: ")
+      .append(allowed);
+}
+
+/// A mask with the rank of the array it masks: axes are aligned at the last one, missing and
+/// one-element leading axes repeat (stride 0). Fails where the extents do not go together.
+inline status broadcast_mask(operand& mask, const operand& model) {
+  if (mask.rank > model.rank)
+    return status::failure(status_code::unsupported_shape, mask.name, "has rank ")
+        .append(mask.rank)
+        .append(", more than the ")
+        .append(model.rank)
+        .append(" of ")
+        .append(model.name);
+  const int missing = model.rank - mask.rank;
+  operand wide = mask;
+  wide.rank = model.rank;
+  for (int axis = 0; axis < model.rank; ++axis) {
+    const int own = axis - missing;
+    const bool last = axis == model.rank - 1;
+    const int64_t extent = own < 0 ? 1 : mask.extent[own];
+    if (extent != model.extent[axis] && (extent != 1 || last))
+      return status::failure(status_code::unsupported_shape,
+                             member_name(mask, "extent", own).c_str(), extent, "")
+          .append(model.extent[axis])
+          .append(", the extent of ")
+          .append(model.name)
+          .append(last ? "" : ", or 1");
+    wide.extent[axis] = model.extent[axis];
+    wide.stride[axis] = own < 0 || (extent == 1 && !last) ? 0 : mask.stride[own];
+  }
+  mask = wide;
+  return {};
+}
+
+/// Every row of the array starts at a multiple of the bytes of one access to a chunk.
+inline bool rows_aligned(const operand& array, int chunk) {
+  const int64_t whole = int64_t{chunk} * array.element_bytes;
+  const int64_t bytes = whole < 16 ? whole : 16;
+  bool aligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(array.data)) % bytes == 0;
+  for (int axis = 0; axis < array.rank - 1; ++axis)
+    aligned = aligned &&
+              (array.extent[axis] == 1 || array.stride[axis] * array.element_bytes % bytes == 0);
+  return aligned;
+}
+
+/// Row map of arrays with the extents of `arrays[0]`.
+template <int Count>
+row_map<Count> map_rows(const operand* const (&arrays)[Count]) {
+  int64_t stride[Count][max_leading_axes] = {};
+  for (int i = 0; i < Count; ++i)
+    for (int axis = 0; axis < arrays[i]->rank - 1; ++axis)
+      stride[i][axis] = arrays[i]->stride[axis];
+  return make_row_map<Count>(arrays[0]->rank - 1, arrays[0]->extent, stride);
+}
+
+/// Rows of each matrix for a causal mask: the extent of the last axis but one.
+inline int64_t queries_of(const operand& array) {
+  return array.rank >= 2 ? array.extent[array.rank - 2] : 1;
+}
+
+inline status check_scale(float scale) {
+  if (is_finite(scale))
+    return {};
+  return status::failure(status_code::invalid_argument, "scale",
+                         is_nan(scale) ? "it is NaN, allowed: finite numbers"
+                                       : "it is infinite, allowed: finite numbers");
+}
+
+} // namespace wavetile::kernels

@@ -1,0 +1,278 @@
+/// \file
+/// Which softmax kernel would run for a problem, and why not another.
+#pragma once
+
+#include <wavetile/core/device_check.hpp>
+#include <wavetile/core/math.hpp>
+#include <wavetile/core/numeric_traits.hpp>
+#include <wavetile/kernels/rows/causal.hpp>
+#include <wavetile/kernels/softmax/config.hpp>
+
+namespace wavetile {
+
+/// Shape, types and memory of a softmax problem; made from views by `softmax_problem_of` and
+/// `softmax_backward_problem_of`, or by hand.
+struct softmax_problem {
+  softmax_form form = softmax_form::softmax;
+  data_type input = data_type::fp32;    ///< x (forward), y (backward)
+  data_type gradient = data_type::fp32; ///< of y; backward only
+  data_type output = data_type::fp32;   ///< y (forward), gradient of x (backward)
+  mask_kind mask = mask_kind::none;
+  data_type mask_type = data_type::uint8;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  bool causal = false;
+  int64_t queries = 1; ///< causal: rows of each matrix
+  causal_anchor anchor = causal_anchor::bottom_right;
+  /// Every row of every array starts at a multiple of the bytes that one access moves.
+  bool aligned = true;
+  int64_t workspace_bytes = 0; ///< what the caller lends
+
+  /// Elements that a lane takes at a time: 16 bytes of the smallest type.
+  constexpr int chunk() const {
+    int smallest = size_of(input) < size_of(output) ? size_of(input) : size_of(output);
+    if (is_backward(form) && size_of(gradient) < smallest)
+      smallest = size_of(gradient);
+    return 16 / smallest;
+  }
+};
+
+/// Why a kernel does not run.
+enum class softmax_refusal : uint8_t {
+  none,            ///< it does
+  row_too_long,    ///< its registers do not hold a row
+  not_needed,      ///< a smaller one holds the row
+  row_fits,        ///< a row fits on chip, where it is read once; this one reads it twice
+  many_rows,       ///< there are rows enough for every CU without splitting them
+  needs_workspace, ///< no workspace was lent
+  split_is_faster, ///< few long rows: one workgroup a row would leave CUs idle
+};
+
+/// What `softmax` and its relatives do with a problem; they compute this plan and follow it.
+struct softmax_plan {
+  /// Success, or why the problem cannot run on the device: `wrong_architecture`,
+  /// `workspace_too_small`.
+  status outcome;
+  softmax_kernel kernel = softmax_kernel::short_rows;
+  softmax_config config;
+  int chunk = 4;               ///< elements of one access
+  int lanes_log2 = 6;          ///< short_rows: 2^lanes_log2 lanes a row
+  uint32_t parts = 1;          ///< split: workgroups of a row
+  int64_t part_chunks = 0;     ///< split: chunks of a part
+  int64_t rows_per_group = 1;  ///< rows of a workgroup; split: 1 of `parts` parts of one
+  int64_t groups = 0;          ///< workgroups of a launch, all dispatches of it together
+  int launches = 0;            ///< kernels: 1, split 2, nothing to do 0
+  int readings = 1;            ///< how often each element of the input is read
+  int row_registers = 0;       ///< vector registers of a lane that hold its share of a row
+  int register_limit = 512;    ///< vector registers a lane may have, from the size of the workgroup
+  int64_t lds_bytes = 0;       ///< static LDS of a workgroup
+  int64_t workspace_bytes = 0; ///< used
+  /// Workspace with which few long rows would be split over several workgroups; 0 where that is of
+  /// no use. Lend as much, and `split` runs.
+  int64_t best_workspace_bytes = 0;
+  int64_t min_bytes_read = 0; ///< elements of the inputs that a mask does not hide, each once
+  int64_t min_bytes_written = 0;
+  bool aligned = true; ///< false: 16-byte accesses at element alignment, which touch more lines
+  softmax_refusal refused[softmax_kernel_count] = {}; ///< by softmax_kernel
+
+  int64_t problem_rows = 0, problem_chunks = 0; ///< for `describe`
+  int cu_count = 0;
+
+  /// The plan in words, one line for the choice and one for each kernel that was refused.
+  constexpr fixed_text<1600> describe() const;
+};
+
+namespace detail {
+
+/// sum over q = 0 … queries-1 of clamp(q + shift, 0, keys)
+constexpr int64_t visible_elements(int64_t queries, int64_t keys, int64_t shift) {
+  const int64_t first_partial = shift < 0 ? -shift : 0;           // first query that sees a key
+  const int64_t first_full = keys - shift < 0 ? 0 : keys - shift; // first that sees all
+  const int64_t from = first_partial < queries ? first_partial : queries;
+  const int64_t to = first_full < queries ? first_full : queries;
+  int64_t sum = (queries - to) * keys;
+  if (to > from) {
+    const int64_t a = from + shift, b = to - 1 + shift; // arithmetic series a … b
+    const int64_t n = to - from;
+    sum += n % 2 == 0 ? n / 2 * (a + b) : (a + b) / 2 * n;
+  }
+  return sum;
+}
+
+} // namespace detail
+
+/// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
+/// (`describe_device("gfx942", 304)`).
+///
+/// A row that fits in registers stays there, and each element is read and written once: up to
+/// 65,536 fp32 or 131,072 fp16 columns (half with an additive mask or, for 16-bit types, any mask;
+/// half for gradients). Longer rows are read twice: where there are fewer rows than CUs by several
+/// workgroups a row, which needs a workspace of 8 bytes a part, else by one.
+constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
+  softmax_plan result;
+  result.outcome = check_device(device);
+  const int chunk = problem.chunk();
+  const int64_t chunks = problem.columns / chunk;
+  const int64_t tail = problem.columns % chunk;
+  result.chunk = chunk;
+  result.problem_rows = problem.rows;
+  result.problem_chunks = chunks;
+  result.cu_count = device.cu_count;
+  result.aligned = problem.aligned;
+  const auto config_for = [&](softmax_kernel kernel) {
+    return kernels::config_of(kernel, problem.form, problem.mask, chunk);
+  };
+  const auto refuse = [&](softmax_kernel kernel, softmax_refusal reason) {
+    result.refused[static_cast<int>(kernel)] = reason;
+  };
+
+  constexpr int64_t least_part = 1024; // chunks: four of each lane of a workgroup
+  constexpr int64_t most_parts = 1024; // each workgroup reads the results of all parts of its row
+  const int64_t part_chunks = round_up(divide_up(chunks > 0 ? chunks : 1, most_parts), least_part);
+  const int64_t parts = divide_up(chunks > 0 ? chunks : 1, part_chunks);
+  const int64_t split_bytes = problem.rows * parts * 8;
+
+  bool fits = false;
+  for (int i = 0; i < static_cast<int>(softmax_kernel::split); ++i) {
+    const auto kernel = static_cast<softmax_kernel>(i);
+    if (fits) {
+      refuse(kernel, softmax_refusal::not_needed);
+    } else if (config_for(kernel).chunk_capacity() < chunks) {
+      refuse(kernel, softmax_refusal::row_too_long);
+    } else {
+      fits = true;
+      result.kernel = kernel;
+    }
+  }
+  if (fits) {
+    refuse(softmax_kernel::split, softmax_refusal::row_fits);
+    refuse(softmax_kernel::stream, softmax_refusal::row_fits);
+  } else if (problem.rows >= device.cu_count) {
+    refuse(softmax_kernel::split, softmax_refusal::many_rows);
+    result.kernel = softmax_kernel::stream;
+  } else {
+    result.best_workspace_bytes = split_bytes;
+    if (problem.workspace_bytes == 0) {
+      refuse(softmax_kernel::split, softmax_refusal::needs_workspace);
+      result.kernel = softmax_kernel::stream;
+    } else {
+      refuse(softmax_kernel::stream, softmax_refusal::split_is_faster);
+      result.kernel = softmax_kernel::split;
+      if (problem.workspace_bytes < split_bytes && result.outcome.ok())
+        result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+                                         problem.workspace_bytes, ">= ")
+                             .append(split_bytes)
+                             .append(", or 0 for a kernel that needs none");
+    }
+  }
+
+  result.config = config_for(result.kernel);
+  const bool short_rows = result.kernel == softmax_kernel::short_rows;
+  const bool split = result.kernel == softmax_kernel::split;
+  result.lanes_log2 = 6;
+  if (short_rows) {
+    result.lanes_log2 = 0;
+    while ((int64_t{1} << result.lanes_log2) < (chunks > tail ? chunks : tail))
+      ++result.lanes_log2;
+    result.rows_per_group = result.config.threads() >> result.lanes_log2;
+  } else if (result.kernel == softmax_kernel::wave_rows) {
+    result.rows_per_group = result.config.waves;
+  }
+  const bool empty = problem.rows == 0 || problem.columns == 0;
+  result.parts = split ? static_cast<uint32_t>(parts) : 1;
+  result.part_chunks = split ? part_chunks : chunks;
+  result.groups =
+      empty ? 0
+            : divide_up(problem.rows, result.rows_per_group) * static_cast<int64_t>(result.parts);
+  result.launches = empty ? 0 : (split ? 2 : 1);
+  result.readings = result.config.keeps_row() ? 1 : 2;
+  const int arrays = is_backward(problem.form) ? 2 : 1;
+  const int held_bytes = // of an element, in registers
+      is_backward(problem.form) || result.config.slots * chunk > 64 ? size_of(problem.input) : 4;
+  if (result.config.keeps_row())
+    result.row_registers = result.config.slots * chunk * held_bytes / 4 * arrays;
+  const int waves_per_simd = result.config.waves > 4 ? result.config.waves / 4 : 1;
+  result.register_limit = 512 / waves_per_simd;
+  if (!short_rows && result.kernel != softmax_kernel::wave_rows)
+    result.lds_bytes = 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
+  result.workspace_bytes = split ? split_bytes : 0;
+
+  int64_t elements = problem.rows * problem.columns;
+  if (problem.causal && !empty && problem.queries > 0) {
+    const auto limit = kernels::make_causal_limit(problem.queries, problem.columns, problem.anchor);
+    elements = problem.rows / problem.queries *
+               detail::visible_elements(problem.queries, problem.columns, limit.shift);
+  }
+  const int read_bytes =
+      size_of(problem.input) + (is_backward(problem.form) ? size_of(problem.gradient) : 0);
+  result.min_bytes_read =
+      elements * (read_bytes + (problem.mask == mask_kind::none ? 0 : size_of(problem.mask_type)));
+  result.min_bytes_written = problem.rows * problem.columns * size_of(problem.output);
+  return result;
+}
+
+constexpr fixed_text<1600> softmax_plan::describe() const {
+  fixed_text<1600> text;
+  if (!outcome) {
+    text.append(outcome.message());
+    return text;
+  }
+  if (launches == 0)
+    return text.append("nothing to do: the problem is empty");
+  text.append(name_of(kernel)).append(": ");
+  if (kernel == softmax_kernel::short_rows)
+    text.append(1 << lanes_log2).append(" lanes a row, ");
+  if (kernel == softmax_kernel::split)
+    text.append(parts).append(" workgroups a row, ");
+  text.append(groups)
+      .append(" workgroups of ")
+      .append(config.threads())
+      .append(", ")
+      .append(row_registers)
+      .append(" registers a lane for the row (at most ")
+      .append(register_limit)
+      .append(" in all), ")
+      .append(lds_bytes)
+      .append(" bytes of LDS, ")
+      .append(workspace_bytes)
+      .append(" of workspace, input read ")
+      .append(readings == 1 ? "once" : "twice")
+      .append(aligned ? ", 16-byte accesses" : ", 16-byte accesses at element alignment");
+  for (int i = 0; i < softmax_kernel_count; ++i) {
+    const auto refused_kernel = static_cast<softmax_kernel>(i);
+    if (refused[i] == softmax_refusal::none)
+      continue;
+    text.append("\n  not ").append(name_of(refused_kernel)).append(": ");
+    switch (refused[i]) {
+    case softmax_refusal::none:
+      break;
+    case softmax_refusal::row_too_long:
+      text.append("a row has ")
+          .append(problem_chunks)
+          .append(" chunks of ")
+          .append(chunk)
+          .append(" elements, more than it holds");
+      break;
+    case softmax_refusal::not_needed:
+      text.append(name_of(kernel)).append(" holds the row");
+      break;
+    case softmax_refusal::row_fits:
+      text.append("it reads the input twice, and a row fits on chip");
+      break;
+    case softmax_refusal::many_rows:
+      text.append(problem_rows).append(" rows occupy all ").append(cu_count).append(" CUs");
+      break;
+    case softmax_refusal::needs_workspace:
+      text.append("it needs ")
+          .append(best_workspace_bytes)
+          .append(" bytes of workspace, none lent");
+      break;
+    case softmax_refusal::split_is_faster:
+      text.append("with ").append(problem_rows).append(" rows it would leave CUs idle");
+      break;
+    }
+  }
+  return text;
+}
+
+} // namespace wavetile
