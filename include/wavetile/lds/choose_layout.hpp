@@ -10,7 +10,7 @@ namespace wavetile {
 struct layout_choice {
   layout chosen;      ///< conflict-free if there is one, else the one with the fewest clocks
   bool conflict_free; ///< for all accesses
-  int clocks;         ///< of all accesses together, each executed once; INT_MAX: none is legal
+  int clocks;         ///< of all accesses together, each executed once; INT_MAX: none can be told
   int minimum;        ///< what they would take without conflicts
   evidence tag;       ///< weakest evidence among the lane groups used
   int tried;          ///< number of layouts looked at; 0: the plain tile is above the size limit
@@ -33,7 +33,7 @@ constexpr served_lanes order_lanes(const lds_service& service,
                                    const coordinate (&lanes)[access::lanes], int bytes,
                                    int element_bytes) {
   served_lanes result;
-  result.unit = bytes > 4 ? bytes : 4;
+  result.unit = bytes == 12 ? 16 : bytes > 4 ? bytes : 4; // three dwords of an aligned 16 bytes
   result.group_mask = service.banks * 4 / result.unit - 1;
   for (int phase = 0; phase < service.phases; ++phase) {
     bool first = true;
@@ -50,18 +50,20 @@ constexpr served_lanes order_lanes(const lds_service& service,
   return result;
 }
 
+/// The unit a lane touches in a layout.
+constexpr int unit_of(const served_lanes& lanes, const layout& where, int i) {
+  const int row = lanes.row[i];
+  const int swizzle = ((row >> where.shift) ^ (row >> where.second_shift)) & where.mask;
+  return (row * where.pitch + (lanes.byte[i] ^ (swizzle * where.chunk))) / lanes.unit;
+}
+
 /// Whether no phase of an access has two different units in one group of banks. The access must be
-/// legal in the layout, and of a power-of-two size.
+/// legal in the layout.
 constexpr bool no_conflict(const served_lanes& lanes, const layout& where) {
   int unit_in[64] = {};
   uint64_t used = 0;
   for (int i = 0; i < lanes.count; ++i) {
-    const int row = lanes.row[i];
-    const int unit =
-        (row * where.pitch +
-         (lanes.byte[i] ^
-          ((((row >> where.shift) ^ (row >> where.second_shift)) & where.mask) * where.chunk))) /
-        lanes.unit;
+    const int unit = unit_of(lanes, where, i);
     const int group = unit & lanes.group_mask;
     used = lanes.starts_phase[i] ? 0 : used;
     if ((used >> group & 1) != 0 && unit_in[group] != unit)
@@ -70,6 +72,38 @@ constexpr bool no_conflict(const served_lanes& lanes, const layout& where) {
     used |= uint64_t{1} << group;
   }
   return true;
+}
+
+/// Clocks beyond one for each phase.
+constexpr int conflicts_of(const served_lanes& lanes, const layout& where) {
+  int newest[64] = {}; // per group: 1 + index of the newest lane seen, of this or an earlier phase
+  int depth[64] = {};
+  int older[access::lanes] = {};
+  int unit[access::lanes] = {};
+  int total = 0;
+  int worst = 1;
+  int phase_start = 0;
+  for (int i = 0; i < lanes.count; ++i) {
+    if (lanes.starts_phase[i]) {
+      total += worst - 1;
+      worst = 1;
+      phase_start = i;
+    }
+    unit[i] = unit_of(lanes, where, i);
+    const int group = unit[i] & lanes.group_mask;
+    int entry = newest[group];
+    if (entry <= phase_start)
+      depth[group] = 0;
+    while (entry > phase_start && unit[entry - 1] != unit[i])
+      entry = older[entry - 1];
+    if (entry > phase_start)
+      continue;
+    older[i] = newest[group];
+    newest[group] = i + 1;
+    if (++depth[group] > worst)
+      worst = depth[group];
+  }
+  return total + worst - 1;
 }
 
 /// Swizzles by rising cost of their address: first one shift, then two. Two serve accesses along
@@ -90,28 +124,34 @@ inline constexpr int swizzle_shifts[][2] = {{0, layout::no_shift},
                                             {2, 3},
                                             {3, 4}};
 
-/// Calls `visit` with every layout of the search, cheapest first, until it returns true.
+/// Calls `visit` with every layout of the search, fewest bytes first, until it returns true.
+/// `widest` is the widest access, to which rows are aligned.
 template <class Visit>
-constexpr void visit_layouts(const layout& plain, int widest, int alignment, int bank_bytes,
-                             const Visit& visit) {
-  if (visit(plain))
-    return;
-  for (const auto& shifts : swizzle_shifts)
-    for (int chunk = widest; chunk <= 2 * widest; chunk *= 2)
-      for (int mask = 1; mask < 32 && plain.pitch % (chunk * (mask + 1)) == 0; mask += mask + 1) {
-        layout candidate = plain;
-        candidate.chunk = chunk;
-        candidate.mask = mask;
-        candidate.shift = shifts[0];
-        candidate.second_shift = shifts[1];
-        if (visit(candidate))
-          return;
-      }
-  for (int pad = alignment; pad < bank_bytes; pad += alignment) { // then the pattern repeats
+constexpr void visit_layouts(const layout& plain, int widest, int bank_bytes, const Visit& visit) {
+  for (int pad = 0; pad < bank_bytes; pad += widest) { // then the pattern of banks repeats
     layout candidate = plain;
     candidate.pitch += pad;
     if (visit(candidate))
       return;
+    // a swizzle needs rows of a whole number of chunk groups: only pads that are just enough to
+    // make a larger group fit are worth their bytes
+    bool enough = pad == 0;
+    for (int group = 2 * widest; group <= 32 * widest; group *= 2)
+      enough = enough || candidate.pitch == (plain.pitch + group - 1) / group * group;
+    if (!enough)
+      continue;
+    for (const auto& shifts : swizzle_shifts)
+      for (int chunk = widest; chunk <= 2 * widest; chunk *= 2)
+        for (int mask = 1; mask < 32 && candidate.pitch % (chunk * (mask + 1)) == 0;
+             mask += mask + 1) {
+          layout swizzled = candidate;
+          swizzled.chunk = chunk;
+          swizzled.mask = mask;
+          swizzled.shift = shifts[0];
+          swizzled.second_shift = shifts[1];
+          if (visit(swizzled))
+            return;
+        }
   }
 }
 
@@ -134,15 +174,15 @@ constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
     best.tag = service.tag > best.tag ? service.tag : best.tag;
     widest = alignment > widest ? alignment : widest;
     bank_bytes = service.banks * 4 > bank_bytes ? service.banks * 4 : bank_bytes;
-    // what no layout can mend: an unknown target, odd sizes, lanes outside the tile or misaligned
-    searchable = searchable && service.phases != 0 && bytes == alignment;
+    // what no layout can mend: an unknown target, lanes outside the tile or misaligned
+    searchable = searchable && service.phases != 0;
     for (int address = 0; address < addresses_of(one->op); ++address) {
       const auto& lanes = address == 0 ? one->first : one->second;
       for (const coordinate& lane : lanes)
         searchable =
             searchable &&
             (lane.row < 0 ||
-             (lane.row < rows && lane.column >= 0 && lane.column * element_bytes % bytes == 0 &&
+             (lane.row < rows && lane.column >= 0 && lane.column * element_bytes % alignment == 0 &&
               lane.column * element_bytes + bytes <= columns * element_bytes));
       sequence[sequences++] = order_lanes(service, lanes, bytes, element_bytes);
     }
@@ -153,14 +193,19 @@ constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
   const auto fits = [&](const layout& candidate) {
     return candidate.valid() && candidate.bytes() <= max_bytes;
   };
+  int hardest = 0; // what failed last fails next most often: look at it first
   if (searchable)
-    visit_layouts(plain, widest, widest, bank_bytes, [&](const layout& candidate) {
+    visit_layouts(plain, widest, bank_bytes, [&](const layout& candidate) {
       if (!fits(candidate))
         return false;
       ++best.tried;
-      for (int i = 0; i < sequences; ++i)
-        if (!no_conflict(sequence[i], candidate))
+      for (int i = 0; i < sequences; ++i) {
+        const int next = (hardest + i) % sequences;
+        if (!no_conflict(sequence[next], candidate)) {
+          hardest = next;
           return false;
+        }
+      }
       best.chosen = candidate;
       best.clocks = best.minimum;
       best.conflict_free = true;
@@ -169,25 +214,26 @@ constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
   if (best.conflict_free)
     return best;
 
-  // none: of plain, the simplest swizzles and the pads the one with the fewest clocks
   best.clocks = 0x7FFFFFFF;
-  visit_layouts(plain, widest, widest, bank_bytes, [&](const layout& candidate) {
-    if (!fits(candidate) || candidate.shift != 0 || candidate.second_shift != layout::no_shift)
+  if (!searchable)
+    return best;
+
+  // none: of plain, the simplest swizzles and the pads the one with the fewest clocks
+  visit_layouts(plain, widest, bank_bytes, [&](const layout& candidate) {
+    const bool simple =
+        candidate.chunk == 0 || (candidate.pitch == plain.pitch && candidate.shift == 0 &&
+                                 candidate.second_shift == layout::no_shift);
+    if (!simple || !fits(candidate))
       return false;
-    int clocks = 0;
-    bool legal = true;
-    for (const access* one : accesses) {
-      const conflict_count count = bank_conflicts(candidate, *one, device);
-      clocks += count.clocks;
-      legal = legal && count.legal && count.known;
-    }
-    if (legal && clocks < best.clocks) {
+    int clocks = best.minimum;
+    for (int i = 0; i < sequences && clocks < best.clocks; ++i)
+      clocks += conflicts_of(sequence[i], candidate);
+    if (clocks < best.clocks) {
       best.chosen = candidate;
       best.clocks = clocks;
     }
     return false;
   });
-  best.conflict_free = best.clocks == best.minimum; // b96, which the first search leaves out
   return best;
 }
 
@@ -195,7 +241,7 @@ constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
 
 /// The cheapest layout of a `Rows` x `Columns` tile of `T` that is free of conflicts for all given
 /// accesses, reads and writes together, within `max_bytes`: fewest bytes first, then the simplest
-/// address (row-major, xor-swizzled with one shift, with two, padded). When there is none, the one
+/// address (no swizzle, xor-swizzled with one shift, with two). When there is none, the one
 /// with the fewest clocks, and `conflict_free` false. Rows start at a multiple of the widest
 /// access.
 ///
