@@ -9,8 +9,10 @@
 ///     all_reduce    1    2    3    4     4 + ds_swizzle + 1     6 + v_readlane
 ///
 /// fp32, fp16, bf16 and fp8 minimum and maximum add eight instructions around the steps to become
-/// integers and back. 64-bit values take two moves and the operation a step. Functors of one's own
-/// take a move with its copy and the operation a step.
+/// integers and back. argmin and argmax with values and indices of up to 32 bits take two such
+/// reductions and a select. 64-bit values take two moves and the operation a step. Functors of
+/// one's own take a move with its copy and the operation a step.
+/// tests/wave/instruction_count_test.cpp holds the compiler to these counts.
 ///
 /// The order is fixed: a balanced tree over neighbours, ((0 1)(2 3))((4 5)(6 7))…, lower lanes
 /// left.
@@ -33,9 +35,14 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE C reduce_step(const C& value, const Operat
     return operation(dpp_move_or<Control>(value, value), value);
 }
 
+template <int Width, class C, class Operation>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE C all_reduce_lanes(C value, const Operation& operation);
+
 /// The last lane of each group of `Width` holds the result, the others nothing of use.
 template <int Width, class C, class Operation>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE C reduce_lanes(C value, const Operation& operation) {
+  if constexpr (in_two_rounds_v<Operation>)
+    return all_reduce_lanes<Width>(value, operation);
   if constexpr (Width >= 2)
     value = reduce_step<dpp::row_shr(1)>(value, operation);
   if constexpr (Width >= 4)
@@ -51,10 +58,24 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE C reduce_lanes(C value, const Operation& o
   return value;
 }
 
+/// First the key, then the lowest index of those that have it.
+template <int Width, class C, class Operation>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE C pick_in_two_rounds(const C& value, const Operation&) {
+  using key_word = typename Operation::key_word;
+  using index_word = typename Operation::index_word;
+  const key_word key = value.value;
+  const key_word best = all_reduce_lanes<Width>(key, typename Operation::on_keys{});
+  const index_word index = key == best ? index_word{value.index} : Operation::on_indices::identity;
+  const index_word lowest = all_reduce_lanes<Width>(index, typename Operation::on_indices{});
+  return {static_cast<decltype(value.value)>(best), static_cast<decltype(value.index)>(lowest)};
+}
+
 /// Every lane of each group of `Width` holds the result.
 template <int Width, class C, class Operation>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE C all_reduce_lanes(C value, const Operation& operation) {
-  if constexpr (Width == wave_size || !Operation::exchangeable) {
+  if constexpr (in_two_rounds_v<Operation> && Width > 1) {
+    return pick_in_two_rounds<Width>(value, operation);
+  } else if constexpr (Width == wave_size || !Operation::exchangeable) {
     return wave::broadcast<Width, Width - 1>(reduce_lanes<Width>(value, operation));
   } else {
     // After each step the lanes of a pair, quad, … agree, so mirrors do as exclusive-ors.

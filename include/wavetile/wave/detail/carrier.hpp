@@ -15,12 +15,19 @@
 
 namespace wavetile::detail {
 
+/// One v_cmp, or the test on bits where the compiler would fold that away.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool is_nan_lane(float value) {
+#if WAVETILE_FINITE_MATH
+  return is_nan(value);
+#else
+  return __builtin_isunordered(value, value);
+#endif
+}
+
 /// Order-preserving integer of a float; `NanBits` replaces every NaN.
 template <uint32_t NanBits>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int32_t order_key(float value) {
-  uint32_t bits = float_bits(value);
-  bits = (bits & 0x7FFFFFFFu) > 0x7F800000u ? NanBits : bits;
-  const int32_t word = static_cast<int32_t>(bits);
+  const int32_t word = static_cast<int32_t>(is_nan_lane(value) ? NanBits : float_bits(value));
   return word ^ ((word >> 31) & 0x7FFFFFFF);
 }
 
@@ -57,16 +64,40 @@ struct higher_word {
   WAVETILE_DEVICE Word operator()(Word a, Word b) const { return a < b ? b : a; }
 };
 
+template <class T>
+inline constexpr bool is_word_integer_v = [] {
+  if constexpr (is_integer_v<T>)
+    return sizeof(T) <= 4;
+  else
+    return false;
+}();
+
+/// The dword that orders like an integer of up to 32 bits.
+template <class T>
+using order_word_t = conditional_t<(static_cast<T>(-1) < static_cast<T>(0)), int32_t, uint32_t>;
+
 /// The lower index among the larger (else the smaller) keys.
 template <bool Larger, class Key, class Index>
 struct pick_indexed {
   static constexpr bool total = true, exchangeable = true, has_identity = false;
   using value = indexed<Key, Index>;
+  using key_word = order_word_t<Key>;
+  using index_word = order_word_t<Index>;
+  using on_keys = conditional_t<Larger, higher_word<key_word>, lower_word<key_word>>;
+  using on_indices = lower_word<index_word>;
   WAVETILE_DEVICE value operator()(const value& a, const value& b) const {
     const bool second = Larger ? a.value < b.value : b.value < a.value;
     return second || (a.value == b.value && b.index < a.index) ? b : a;
   }
 };
+
+/// Where key and index are dwords at most, all lanes can first agree on the key and then on the
+/// lowest index among its holders: two instructions a step, where the pair as one value takes six.
+template <class Operation>
+inline constexpr bool in_two_rounds_v = false;
+template <bool Larger, class Key, class Index>
+inline constexpr bool in_two_rounds_v<pick_indexed<Larger, Key, Index>> =
+    is_word_integer_v<Key>&& is_word_integer_v<Index>;
 
 /// A functor the library knows nothing about.
 template <class T, class Op>
@@ -134,18 +165,7 @@ struct float_key_carrier {
 };
 
 template <class T>
-inline constexpr bool is_word_integer_v = [] {
-  if constexpr (is_integer_v<T>)
-    return sizeof(T) <= 4;
-  else
-    return false;
-}();
-
-template <class T>
 inline constexpr bool is_word_float_v = is_same_v<T, float> || is_small_float_v<T>;
-
-template <class T>
-using order_word_t = conditional_t<(static_cast<T>(-1) < static_cast<T>(0)), int32_t, uint32_t>;
 
 template <class T>
 requires is_word_integer_v<T>
