@@ -4,4 +4,3 @@
 
 #include <wavetile/softmax_backward.hpp>
 #include <wavetile/softmax_forward.hpp>
-#include <wavetile/softmax_plan.hpp>

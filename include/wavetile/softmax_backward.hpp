@@ -75,7 +75,8 @@ status run_backward(const softmax_plan& plan,
     return config_of(kernel, Types::form, Types::mask::kind, Types::chunk);
   };
   const auto run = [&](void (*kernel)(softmax_backward_arguments<Types>)) {
-    return launch_rows(kernel, plan, arguments, stream);
+    return launch_groups(kernel, plan.groups, plan.config.threads(), plan.rows_per_group,
+                         &softmax_backward_arguments<Types>::first_row, arguments, stream);
   };
   switch (plan.kernel) {
   case kind::short_rows:

@@ -5,9 +5,9 @@
 #include <wavetile/kernels/softmax/arrays.hpp>
 #include <wavetile/kernels/softmax/forward.hpp>
 #include <wavetile/kernels/softmax/forward_stream.hpp>
-#include <wavetile/launch/launch.hpp>
+#include <wavetile/kernels/softmax/plan.hpp>
+#include <wavetile/launch/launch_groups.hpp>
 #include <wavetile/launch/workspace.hpp>
-#include <wavetile/softmax_plan.hpp>
 
 namespace wavetile {
 
@@ -78,34 +78,6 @@ inline status check_forward(forward_call& call, bool has_mask, const softmax_opt
   return has_mask ? check_in_place_or_apart(y, call.mask) : status{};
 }
 
-/// A workspace that a plan uses exists and is aligned.
-inline status check_workspace(const workspace& memory, int64_t used) {
-  if (used == 0)
-    return {};
-  if (memory.data == nullptr)
-    return status::failure(status_code::null_pointer, "workspace.data",
-                           "null pointer to a workspace with a size");
-  if (reinterpret_cast<uintptr_t>(memory.data) % 16 != 0)
-    return status::failure(status_code::misaligned, "workspace.data", "not a multiple of 16 bytes");
-  return {};
-}
-
-/// Starts one of a plan's kernels, in as many dispatches as it takes.
-template <class Arguments>
-status launch_rows(void (*kernel)(Arguments), const softmax_plan& plan, Arguments arguments,
-                   hipStream_t stream) {
-  const int64_t step = plan.rows_per_group;
-  const grid_plan grid = plan_groups(plan.groups, plan.config.threads());
-  for (int64_t i = 0; i < grid.launches(); ++i) {
-    const grid_slice slice = grid.slice(i);
-    arguments.first_row = slice.first * step;
-    const launch_shape shape{.grid = slice.count, .block = plan.config.threads()};
-    if (const status outcome = launch(kernel, shape, stream, arguments); !outcome)
-      return outcome;
-  }
-  return {};
-}
-
 template <class Types>
 status run_forward(const softmax_plan& plan, const kernels::softmax_arguments<Types>& arguments,
                    hipStream_t stream) {
@@ -115,7 +87,8 @@ status run_forward(const softmax_plan& plan, const kernels::softmax_arguments<Ty
     return config_of(kernel, Types::form, Types::mask::kind, Types::chunk);
   };
   const auto run = [&](void (*kernel)(softmax_arguments<Types>)) {
-    return launch_rows(kernel, plan, arguments, stream);
+    return launch_groups(kernel, plan.groups, plan.config.threads(), plan.rows_per_group,
+                         &softmax_arguments<Types>::first_row, arguments, stream);
   };
   switch (plan.kernel) {
   case kind::short_rows:

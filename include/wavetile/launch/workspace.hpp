@@ -2,7 +2,7 @@
 /// Memory that an operator needs and never allocates itself.
 #pragma once
 
-#include <wavetile/integers.hpp>
+#include <wavetile/core/status.hpp>
 
 namespace wavetile {
 
@@ -13,5 +13,22 @@ struct workspace {
   void* data = nullptr;
   int64_t bytes = 0;
 };
+
+namespace detail {
+
+/// A workspace of which a plan uses `used` bytes exists and is aligned. That it is large enough the
+/// plan has checked.
+inline status check_workspace(const workspace& memory, int64_t used) {
+  if (used == 0)
+    return {};
+  if (memory.data == nullptr)
+    return status::failure(status_code::null_pointer, "workspace.data",
+                           "null pointer to a workspace with a size");
+  if (reinterpret_cast<uintptr_t>(memory.data) % 16 != 0)
+    return status::failure(status_code::misaligned, "workspace.data", "not a multiple of 16 bytes");
+  return {};
+}
+
+} // namespace detail
 
 } // namespace wavetile

@@ -2,24 +2,12 @@
 /// Host checks that the softmax operators share.
 #pragma once
 
-#include <wavetile/core/hip_types.hpp>
+#include <wavetile/kernels/rows/element_types.hpp>
 #include <wavetile/kernels/rows/operand.hpp>
 #include <wavetile/kernels/rows/row_map.hpp>
 #include <wavetile/kernels/softmax/problem.hpp>
 
 namespace wavetile::kernels {
-
-template <class T, bool Known = numeric<T>>
-struct storage_or_self {
-  using type = wavetile::detail::remove_cv_t<T>;
-};
-template <class T>
-struct storage_or_self<T, true> {
-  using type = storage_t<T>;
-};
-/// `storage_t<T>`, or `T` for types the library does not know.
-template <class T>
-using storage_or_self_t = typename storage_or_self<T>::type;
 
 /// Element types of inputs, outputs and additive masks.
 template <class T>
@@ -34,25 +22,6 @@ struct mask_for {
       wavetile::detail::conditional_t<is_softmax_type<T>, additive_mask<storage_or_self_t<T>>,
                                       void>>;
 };
-
-/// Name of an element type for messages.
-template <class T>
-constexpr const char* type_name() {
-  using plain = wavetile::detail::remove_cv_t<T>;
-  if constexpr (wavetile::detail::is_same_v<plain, bool>)
-    return "bool";
-  else if constexpr (numeric<plain>)
-    return name_of(numeric_traits<plain>::type);
-  else
-    return "of an unknown type";
-}
-
-inline status unsupported_element(const char* argument, const char* type, const char* allowed) {
-  return status::failure(status_code::unsupported_type, argument, "its elements are ")
-      .append(type)
-      .append(", allowed: ")
-      .append(allowed);
-}
 
 /// A mask with the rank of the array it masks: axes are aligned at the last one, missing and
 /// one-element leading axes repeat (stride 0). Fails where the extents do not go together.

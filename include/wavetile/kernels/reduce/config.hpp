@@ -1,0 +1,41 @@
+/// \file
+/// The ways the reduction kernels are cut.
+#pragma once
+
+#include <wavetile/integers.hpp>
+
+namespace wavetile {
+
+/// The kernels, each by its name.
+enum class reduce_kernel : uint8_t {
+  row_lanes,     ///< rows of neighbouring elements: 1 to 64 lanes of a wave for each
+  row_workgroup, ///< a workgroup for each row
+  row_split,     ///< several workgroups a row: partial results to the workspace, then a second step
+  columns,       ///< results next to each other: lanes along them, waves down the reduced axis
+  columns_split, ///< several workgroups down the reduced axis, workspace, second step
+  all_split,     ///< everything, rows apart: workgroups take rows in turn, workspace, second step
+  all_workgroup, ///< everything, rows apart, by one workgroup
+};
+inline constexpr int reduce_kernel_count = 7;
+
+constexpr const char* name_of(reduce_kernel kernel) {
+  constexpr const char* names[] = {"row_lanes",     "row_workgroup", "row_split",    "columns",
+                                   "columns_split", "all_split",     "all_workgroup"};
+  return names[static_cast<int>(kernel)];
+}
+
+/// One cut of the kernels. A template argument.
+struct reduce_config {
+  int waves = 4;   ///< of a workgroup
+  int at_once = 4; ///< 16-byte chunks each lane has in flight
+
+  /// The cut for values of this many bytes: large ones leave fewer registers for loads.
+  static constexpr reduce_config for_values(int value_bytes) {
+    return {4, value_bytes > 8 ? 2 : 4};
+  }
+
+  constexpr int threads() const { return waves * 64; }
+  friend constexpr bool operator==(const reduce_config&, const reduce_config&) = default;
+};
+
+} // namespace wavetile
