@@ -35,6 +35,16 @@ unsigned a_block_of(const MatrixOperands& o, unsigned block) {
   return Shape::blocks == 1 ? 0 : mfma_a_block(block, o.cbsz, o.abid) % Shape::blocks;
 }
 
+/// BLGP's lane patterns as a table: computing them in the loop below is miscompiled by clang 22.1
+/// at -O3 (patterns 4 to 7 get lane % 32 for lane % 16).
+inline constexpr auto b_lanes = [] {
+  std::array<std::array<std::uint8_t, lanes>, 8> table{};
+  for (unsigned blgp = 0; blgp < 8; ++blgp)
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      table[blgp][lane] = static_cast<std::uint8_t>(mfma_b_lane(lane, blgp));
+  return table;
+}();
+
 /// B's registers with BLGP applied; `space` holds them when lanes move.
 template <unsigned Registers>
 const LaneRow* b_rows(const MatrixOperands& o, LaneRow (&space)[Registers]) {
@@ -42,7 +52,7 @@ const LaneRow* b_rows(const MatrixOperands& o, LaneRow (&space)[Registers]) {
     return o.b;
   for (unsigned r = 0; r < Registers; ++r)
     for (unsigned lane = 0; lane < lanes; ++lane)
-      space[r][lane] = o.b[r][mfma_b_lane(lane, o.blgp)];
+      space[r][lane] = o.b[r][b_lanes[o.blgp][lane]];
   return space;
 }
 
