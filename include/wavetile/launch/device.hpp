@@ -25,9 +25,11 @@ inline status query_device(int ordinal, device_info& info) {
   hipDeviceProp_t properties;
   if (const hipError_t error = hipGetDeviceProperties(&properties, ordinal); error != hipSuccess)
     return detail::runtime_failure("hipGetDeviceProperties", error);
-  int xcd_count = 0; // an older runtime does not know the attribute: then it stays unknown
+  int xcd_count = 0; // stays unknown on runtimes before ROCm 7, which have no such attribute
+#if HIP_VERSION_MAJOR >= 7
   if (hipDeviceGetAttribute(&xcd_count, hipDeviceAttributeNumberOfXccs, ordinal) != hipSuccess)
     xcd_count = 0;
+#endif
 
   device_info result;
   const auto copy = [](char(&to)[64], const char* from) {
