@@ -20,4 +20,5 @@
 #include <wavetile/lds/bank_conflicts.hpp>
 #include <wavetile/lds/choose_layout.hpp>
 #include <wavetile/lds/layout.hpp>
+#include <wavetile/lds/report.hpp>
 #include <wavetile/lds/tile.hpp>

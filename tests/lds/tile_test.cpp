@@ -10,7 +10,8 @@
 namespace wavetile {
 namespace {
 
-template <class T, layout Where, int Width> void check_round_trip() {
+template <class T, layout Where, int Width>
+void check_round_trip() {
   using tile_type = tile<T, Where>;
   typename tile_type::storage memory;
   const tile_type t(memory);
@@ -38,13 +39,15 @@ template <class T, layout Where, int Width> void check_round_trip() {
     }
 }
 
-template <class T, layout Where> void check_widths() {
+template <class T, layout Where>
+void check_widths() {
   check_round_trip<T, Where, 1>();
   check_round_trip<T, Where, 2>();
   check_round_trip<T, Where, static_cast<int>(16 / sizeof(T))>();
 }
 
-template <class T> void check_layouts() {
+template <class T>
+void check_layouts() {
   constexpr int size = static_cast<int>(sizeof(T));
   check_widths<T, row_major(16, 64, size)>();
   check_widths<T, padded(16, 64, size, 16)>();

@@ -9,7 +9,7 @@ namespace wavetile {
 /// How well a hardware fact is known.
 enum class evidence : uint8_t {
   measured, ///< published measurements or counters of this architecture show it
-  derived,  ///< follows by arithmetic from measured or documented facts
+  derived,  ///< documented by the vendor, or follows by arithmetic from what is
   assumed   ///< by analogy with another instruction or architecture
 };
 

@@ -11,62 +11,56 @@
 
 namespace wavetile {
 
-namespace targets {
+namespace detail {
 
-/// MI300A, MI300X, MI325X.
-inline constexpr target gfx942 = {
-    .arch = architecture::gfx942,
-    .name = "gfx942",
-    .wave_size = 64,
-    .max_workgroup_size = 1024,
-    .simds_per_cu = 4,
-    .max_waves_per_simd = 8, // [RPC]; ten, which older guides say, was true of GCN
-    .vgprs = 256,            // [LLVM], as all register facts
-    .agprs = 256,
-    .register_file = 512,
-    .register_granule = 8,
-    .accumulator_alignment = 4,
-    .lds_bytes = 65536,
-    .lds_granule = 512, // [LLVM]
-    .lds =
-        {
-            // sub-dword: as b32. Published conflict counts of u16 transposes (14 and 6 clocks an
-            // access, both even) fit two phases, but name no device
-            detail::consecutive_lanes(2, 32, evidence::assumed), // read_b8
-            detail::consecutive_lanes(
-                2, 32,
-                evidence::assumed), // read_b16
-                                    // [guide]; MI300X counters of a 32-way transpose fit exactly
-            detail::consecutive_lanes(2, 32, evidence::measured), // read_b32
-                                                                  // [guide]; timing tests on MI300
-            detail::consecutive_lanes(4, 32,
-                                      evidence::measured), // read_b64
-                                                           // by analogy with b128: the groups were
-                                                           // measured on gfx950 only [HK]
-            detail::crossed_lanes(32, evidence::assumed),  // read_b96
-                                                          // [guide] [blog] [CK] and timing tests on
-                                                          // MI300 agree on these groups
-            detail::crossed_lanes(
-                32, evidence::measured), // read_b128
-                                         // as two b32 reads; by analogy with read2_b64
-            detail::consecutive_lanes(2, 32, evidence::assumed),  // read2_b32
-                                                                  // as two b64 reads [guide]
-            detail::consecutive_lanes(4, 32, evidence::derived),  // read2_b64
-            detail::consecutive_lanes(2, 32, evidence::assumed),  // write_b8
-            detail::consecutive_lanes(2, 32, evidence::assumed),  // write_b16
-            detail::consecutive_lanes(2, 32, evidence::measured), // write_b32: as read_b32
-            detail::consecutive_lanes(4, 32, evidence::measured), // write_b64: as read_b64
-            detail::consecutive_lanes(8, 32, evidence::assumed),  // write_b96: as write_b128
-            detail::consecutive_lanes(8, 32, evidence::measured), // write_b128 [guide] [blog] [CK]
-            detail::consecutive_lanes(2, 32, evidence::assumed),  // write2_b32
-            detail::consecutive_lanes(4, 32, evidence::derived),  // write2_b64 [guide]
-        },
-    .fp8 = fp8_support::fnuz,
-    .direct_to_lds = 1u << 1 | 1u << 2 | 1u << 4, // [LLVM]: no wider form assembles
-    .cache_line_bytes = 128,
-};
+constexpr target make_gfx942() {
+  target value{};
+  value.arch = architecture::gfx942;
+  value.name = "gfx942";
+  value.wave_size = 64;
+  value.max_workgroup_size = 1024;
+  value.simds_per_cu = 4;
+  value.max_waves_per_simd = 8; // [RPC]; ten, which older guides say, was true of GCN
+  value.vgprs = 256;            // [LLVM], as all register facts
+  value.agprs = 256;
+  value.register_file = 512;
+  value.register_granule = 8;
+  value.accumulator_alignment = 4;
+  value.lds_bytes = 65536;
+  value.lds_granule = 512; // [LLVM]
+  value.fp8 = fp8_support::fnuz;
+  value.direct_to_lds = 1u << 1 | 1u << 2 | 1u << 4; // [LLVM]: no wider form assembles
+  value.cache_line_bytes = 128;
 
-namespace detail_targets {
+  constexpr int banks = 32;
+  const auto set = [&value](lds_op op, const lds_service& service) {
+    value.lds[static_cast<int>(op)] = service;
+  };
+  // Up to a dword: [guide]; hardware counters of a 32-way transpose fit exactly.
+  set(lds_op::read_b32, consecutive_lanes(2, banks, evidence::measured));
+  set(lds_op::write_b32, consecutive_lanes(2, banks, evidence::measured));
+  // Published conflict counts of u16 transposes (14 and 6 clocks an access, both even) fit the
+  // same two phases, but name no device.
+  set(lds_op::read_b8, consecutive_lanes(2, banks, evidence::assumed));
+  set(lds_op::read_b16, consecutive_lanes(2, banks, evidence::assumed));
+  set(lds_op::write_b8, consecutive_lanes(2, banks, evidence::assumed));
+  set(lds_op::write_b16, consecutive_lanes(2, banks, evidence::assumed));
+  // [guide] and timing tests on MI300.
+  set(lds_op::read_b64, consecutive_lanes(4, banks, evidence::measured));
+  set(lds_op::write_b64, consecutive_lanes(4, banks, evidence::measured));
+  // [guide], [blog], [CK] agree on the groups; those of reads were confirmed by timing on MI300.
+  set(lds_op::read_b128, crossed_lanes(banks, evidence::measured));
+  set(lds_op::write_b128, consecutive_lanes(8, banks, evidence::derived));
+  // As b128; the groups of reads were measured on gfx950 [HK], here nobody has looked.
+  set(lds_op::read_b96, crossed_lanes(banks, evidence::assumed));
+  set(lds_op::write_b96, consecutive_lanes(8, banks, evidence::assumed));
+  // Two sequences of the single form: [guide] for b64, by analogy for b32.
+  set(lds_op::read2_b64, consecutive_lanes(4, banks, evidence::derived));
+  set(lds_op::write2_b64, consecutive_lanes(4, banks, evidence::derived));
+  set(lds_op::read2_b32, consecutive_lanes(2, banks, evidence::assumed));
+  set(lds_op::write2_b32, consecutive_lanes(2, banks, evidence::assumed));
+  return value;
+}
 
 /// The same LDS as gfx942 as far as anyone says; nothing measured here.
 constexpr target with_assumed_lds(target value) {
@@ -76,7 +70,7 @@ constexpr target with_assumed_lds(target value) {
 }
 
 constexpr target make_gfx90a() {
-  target value = with_assumed_lds(gfx942);
+  target value = with_assumed_lds(make_gfx942());
   value.arch = architecture::gfx90a;
   value.name = "gfx90a";
   value.fp8 = fp8_support::none;
@@ -85,7 +79,7 @@ constexpr target make_gfx90a() {
 }
 
 constexpr target make_gfx950() {
-  target value = gfx942;
+  target value = with_assumed_lds(make_gfx942());
   value.arch = architecture::gfx950;
   value.name = "gfx950";
   value.lds_bytes = 163840;
@@ -94,14 +88,12 @@ constexpr target make_gfx950() {
   value.direct_to_lds = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 12 | 1u << 16; // [LLVM]
   // [HK] measured 64 banks for reads. Which lanes form the four phases of a b128 read, and how wide
   // writes are served, is not known here: those stay unknown (phases 0) rather than guessed
-  for (lds_service& service : value.lds)
-    service.tag = evidence::assumed;
-  const auto set = [&value](lds_op op, lds_service service) {
+  const auto set = [&value](lds_op op, const lds_service& service) {
     value.lds[static_cast<int>(op)] = service;
   };
-  set(lds_op::read_b64, detail::consecutive_lanes(2, 64, evidence::measured));
-  set(lds_op::write_b64, detail::consecutive_lanes(4, 32, evidence::measured));
-  set(lds_op::read_b96, detail::crossed_lanes(32, evidence::measured));
+  set(lds_op::read_b64, consecutive_lanes(2, 64, evidence::measured));
+  set(lds_op::write_b64, consecutive_lanes(4, 32, evidence::measured));
+  set(lds_op::read_b96, crossed_lanes(32, evidence::measured));
   set(lds_op::write_b96, {0, 64, evidence::assumed, {}});
   set(lds_op::read_b128, {0, 64, evidence::assumed, {}});
   set(lds_op::write_b128, {0, 64, evidence::assumed, {}});
@@ -110,7 +102,7 @@ constexpr target make_gfx950() {
 
 /// Code for gfx9-4-generic runs on gfx942 and gfx950; it may use what both have.
 constexpr target make_gfx9_4_generic() {
-  target value = with_assumed_lds(gfx942);
+  target value = with_assumed_lds(make_gfx942());
   value.arch = architecture::gfx9_4_generic;
   value.name = "gfx9-4-generic";
   value.fp8 = fp8_support::none;
@@ -120,7 +112,7 @@ constexpr target make_gfx9_4_generic() {
 /// What code is checked against where no architecture is known: the host pass, and device passes
 /// for architectures without a description. Only what all described architectures share.
 constexpr target make_unknown() {
-  target value = with_assumed_lds(gfx942);
+  target value = with_assumed_lds(make_gfx942());
   value.arch = architecture::unknown;
   value.name = "unknown";
   value.fp8 = fp8_support::none;
@@ -128,12 +120,16 @@ constexpr target make_unknown() {
   return value;
 }
 
-} // namespace detail_targets
+} // namespace detail
 
-inline constexpr target gfx90a = detail_targets::make_gfx90a();
-inline constexpr target gfx950 = detail_targets::make_gfx950();
-inline constexpr target gfx9_4_generic = detail_targets::make_gfx9_4_generic();
-inline constexpr target unknown = detail_targets::make_unknown();
+/// One value per architecture.
+namespace targets {
+
+inline constexpr target gfx90a = detail::make_gfx90a();
+inline constexpr target gfx942 = detail::make_gfx942(); ///< MI300A, MI300X, MI325X
+inline constexpr target gfx950 = detail::make_gfx950();
+inline constexpr target gfx9_4_generic = detail::make_gfx9_4_generic();
+inline constexpr target unknown = detail::make_unknown();
 
 } // namespace targets
 
