@@ -26,6 +26,7 @@ using f16 = _Float16;
 struct ModeBits {
   u32 bits;
   static constexpr u32 usual = 0xf0; ///< round to nearest even, all denormals kept
+  static constexpr u32 fp16_overflow_bit = 1u << 23;
   unsigned round_f32() const { return bits & 3; }
   unsigned round_f64() const { return bits >> 2 & 3; }
   bool flush_inputs_f32() const { return !(bits & 0x10); }
@@ -34,7 +35,7 @@ struct ModeBits {
   bool flush_results_f64() const { return !(bits & 0x80); }
   bool dx10_clamp() const { return bits & 0x100; }
   bool ieee() const { return bits & 0x200; }
-  bool fp16_overflow() const { return bits & 1u << 23; }
+  bool fp16_overflow() const { return bits & fp16_overflow_bit; }
 };
 
 // ------------------------------------------------------------------------ bits of a float
@@ -179,10 +180,9 @@ inline f16 to_half(double x) {
   return static_cast<f16>(narrow);
 }
 
-/// a·b + c in f16 with one rounding under the current rounding mode. The product is exact in
-/// double; the sum is rounded to odd with the error term of a two-sum.
-inline f16 fma_half(f16 a, f16 b, f16 c) {
-  const double p = static_cast<double>(a) * static_cast<double>(b), q = static_cast<double>(c);
+/// p + q rounded to odd: exact when the sum fits a double, else the neighbour with an odd last bit,
+/// so that a later rounding to few bits is the only one.
+inline double sum_to_odd(double p, double q) {
   const double s = p + q;
   const bool p_larger = magnitude(p) >= magnitude(q);
   const double large = p_larger ? p : q, small = p_larger ? q : p;
@@ -190,7 +190,14 @@ inline f16 fma_half(f16 a, f16 b, f16 c) {
   const u64 bits = as_bits(s);
   const bool fix = error != 0 && !(bits & 1) && magnitude(s) < float_layout<double>::infinity;
   const u64 step = (error > 0) == (s > 0) ? bits + 1 : bits - 1;
-  return to_half(fix ? from_bits<double>(step) : s);
+  return fix ? from_bits<double>(step) : s;
+}
+
+/// a·b + c in f16 with one rounding under the current rounding mode (the product is exact in
+/// double).
+inline f16 fma_half(f16 a, f16 b, f16 c) {
+  return to_half(
+      sum_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
 }
 
 } // namespace wavesim::WAVESIM_SIMD_NS

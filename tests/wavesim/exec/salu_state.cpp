@@ -59,7 +59,7 @@ std::uint32_t read_register(Wave& w, const Op& op, unsigned id) {
   case hw_gpr_alloc:
     return 0;
   case hw_lds_alloc:
-    return (w.group ? w.group->lds_bytes / 512 : 0) << 12;
+    return (w.group ? w.group->lds_bytes / 256 : 0) << 12;
   case hw_sh_mem_bases:
     return (Dispatch::shared_aperture >> 16) << 16 | Dispatch::private_aperture >> 16;
   case hw_xcc_id:

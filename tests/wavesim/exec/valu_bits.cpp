@@ -5,8 +5,9 @@ namespace wavesim::WAVESIM_SIMD_NS {
 namespace {
 
 void move(OpTable& t) {
-  t.add(lane_op<[](u32 a) { return a; }>("v_mov_b32"));
-  t.add(lane_op<[](u64 a) { return a; }>("v_mov_b64"));
+  // Float modifiers work on the moves and the select.
+  t.add(lane_op<[](u32 a) { return a; }, lane_float_bits>("v_mov_b32"));
+  t.add(lane_op<[](u64 a) { return a; }, lane_float_bits>("v_mov_b64"));
   t.add(lane_op<[](u32 a, u32 b, LaneMask m) { return m ? b : a; }, lane_float_bits>(
       "v_cndmask_b32"));
 }

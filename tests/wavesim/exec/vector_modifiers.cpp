@@ -123,7 +123,7 @@ private:
     Row& high = space_[i][1];
     const u32*& at = rows_.src[2 * i];
     const u32*& at_high = rows_.src[2 * i + 1];
-    if (i == 2 && info_.flags & op_carry_in) {
+    if (t == Type::b64) { // a mask: one bit a lane
       spread_mask(low, scalar64(w_, s));
       at = low;
       return;
@@ -186,6 +186,8 @@ private:
     const Type t = info_.dst;
     if (!is_float(t))
       return;
+    if (t == Type::f16 && mode_.fp16_overflow() && obeys_mode(t))
+      clamp_overflow(low);
     const bool flush = obeys_mode(t) && flushes_results(mode_, t);
     if (flush)
       flush_row(t, low, high, low, high);
@@ -201,6 +203,27 @@ private:
       scale<double>(low, high, omod);
     if (omod)
       flush_row(t, low, high, low, high);
+  }
+
+  /// FP16_OVFL: a result that overflowed becomes the largest number; one that is infinite because a
+  /// source is (or because of a reciprocal or logarithm of zero) stays.
+  void clamp_overflow(Row& low) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const f16 x = load_lane<f16>(low, nullptr, lane);
+      if (!is_infinity(x))
+        continue;
+      bool earned = false;
+      for (unsigned i = 0; i < 3 && info_.src[i] != Type::none; ++i) {
+        if (info_.src[i] == Type::f16) {
+          const f16 s = load_lane<f16>(rows_.src[2 * i], nullptr, lane);
+          earned |= is_infinity(s) || (info_.unit == Unit::trans && is_zero(s));
+        } else if (info_.src[i] == Type::f32) {
+          earned |= is_infinity(load_lane<float>(rows_.src[2 * i], nullptr, lane));
+        }
+      }
+      if (!earned)
+        low.lane[lane] -= 1; // infinity − 1 ulp is the largest number
+    }
   }
 
   template <class T>

@@ -1,10 +1,13 @@
 #include "isa/op_table.hpp"
 
 #include "isa/message.hpp"
+#include "isa/names.hpp"
 #include "machine/fault.hpp"
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 
 namespace wavesim {
@@ -47,6 +50,13 @@ OpTable build(Simd level) {
 }
 
 } // namespace
+
+const char* lasting_name(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return names.insert(text).first->c_str();
+}
 
 Simd simd_level() {
   static const Simd level = choose_level();

@@ -1,0 +1,115 @@
+// The division helpers: scale the operands, final fused multiply-add with the scale taken back, and
+// the special cases. Together with v_rcp and fused multiply-adds they give correctly rounded
+// quotients, denormal ones included.
+#include "exec/float_parts.hpp"
+#include "exec/lanewise.hpp"
+
+namespace wavesim::WAVESIM_SIMD_NS {
+namespace {
+
+template <class T>
+struct division;
+template <>
+struct division<float> {
+  static constexpr i32 scale = 64, near_overflow = 96, tiny = 23, underflow = -150;
+  static bool denormal_quotient(float n, float d) {
+    const double q = static_cast<double>(n) / static_cast<double>(d);
+    return std::fabs(q) < 0x1p-126 && q != 0;
+  }
+};
+template <>
+struct division<double> {
+  static constexpr i32 scale = 128, near_overflow = 768, tiny = 53, underflow = -1075;
+  static bool denormal_quotient(double n, double d) { return std::fabs(n / d) < 0x1p-1022; }
+};
+
+/// `x` is the numerator or the denominator, scaled so that no step of the division meets a
+/// denormal. The bit asks for the scale to be taken back at the end.
+template <class T>
+WithMask<T> scale_for_division(T x, T denominator, T numerator) {
+  using D = division<T>;
+  using L = float_layout<T>;
+  constexpr auto up = static_cast<T>(D::scale == 64 ? 0x1p64 : 0x1p128);
+  constexpr auto down = 1 / up;
+  const i32 difference = exponent_field(numerator) - exponent_field(denominator);
+  // Denominators from 2^(bias − 1) on have a denormal reciprocal.
+  constexpr auto large =
+      static_cast<bits_of<T>>(static_cast<bits_of<T>>(2 * L::bias - 1) << L::mantissa_bits);
+  const bool reciprocal = magnitude(denominator) > large && magnitude(denominator) < L::infinity;
+  const bool quotient = D::denormal_quotient(numerator, denominator);
+  const bool zero = is_zero(numerator) || is_zero(denominator);
+  const bool overflow = difference >= D::near_overflow;
+  const bool small = is_denormal(denominator);
+  const bool tiny = exponent_field(numerator) <= D::tiny;
+  const T up_denominator = x == denominator ? x * up : x;
+  const T up_numerator = x == numerator ? x * up : x;
+  T r = tiny ? x * up : x;
+  r = quotient ? up_numerator : r;
+  r = reciprocal ? (quotient ? up_denominator : x * down) : r;
+  r = small ? x * up : r;
+  r = overflow ? up_denominator : r;
+  r = zero ? from_bits<T>(L::default_nan) : r;
+  const bool take_back = !zero && (overflow || (!small && quotient));
+  return {r, take_back};
+}
+
+/// fma(a, b, c), times 2^±64 where the mask asks for it, with one rounding. An estimate of 2 or
+/// more came from an enlarged denominator and goes up, a smaller one from an enlarged numerator and
+/// goes down.
+float last_step(float a, float b, float c, LaneMask scaled_up) {
+  const double sum =
+      sum_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c));
+  const double factor = exponent_field(c) > 127 ? 0x1p64 : 0x1p-64;
+  const float scaled = static_cast<float>(sum * factor);
+  return first_nan(scaled_up ? scaled : __builtin_fmaf(a, b, c), a, b, c);
+}
+
+double last_step(double a, double b, double c, LaneMask scaled_up) {
+  if (!scaled_up)
+    return first_nan(__builtin_fma(a, b, c), a, b, c);
+  // 113 bits hold the product exactly and leave 60 bits of room before a denormal result is
+  // rounded.
+  const __float128 sum = static_cast<__float128>(a) * b + c;
+  const double factor = exponent_field(c) > 1023 ? 0x1p128 : 0x1p-128;
+  return first_nan(static_cast<double>(sum * factor), a, b, c);
+}
+
+template <class T>
+T fix_up(T quotient, T denominator, T numerator, ModeBits mode) {
+  using L = float_layout<T>;
+  const bool negative = sign_of(denominator) != sign_of(numerator);
+  const T infinity = from_bits<T>(L::infinity), invalid = from_bits<T>(L::default_nan);
+  const bool n_zero = is_zero(numerator), d_zero = is_zero(denominator);
+  const bool n_infinite = is_infinity(numerator), d_infinite = is_infinity(denominator);
+  T r = with_sign(quotient, negative);
+  if constexpr (sizeof(T) != 2) {
+    const unsigned round = sizeof(T) == 4 ? mode.round_f32() : mode.round_f64();
+    const bool away = round == (negative ? 2 : 1); // rounding leads away from zero
+    const T least = from_bits<T>(away ? 1 : 0);
+    const bool underflow =
+        exponent_field(numerator) - exponent_field(denominator) < division<T>::underflow;
+    r = underflow ? with_sign(least, negative) : r;
+  }
+  r = d_infinite || n_zero ? with_sign(T{0}, negative) : r;
+  r = d_zero || n_infinite ? with_sign(infinity, negative) : r;
+  r = (d_zero && n_zero) || (d_infinite && n_infinite) ? invalid : r;
+  r = is_nan(denominator) ? quieted(denominator) : r;
+  return is_nan(numerator) ? quieted(numerator) : r;
+}
+
+} // namespace
+
+void register_valu_divide(OpTable& t) {
+  t.add(lane_op<scale_for_division<float>>("v_div_scale_f32"));
+  t.add(lane_op<scale_for_division<double>>("v_div_scale_f64"));
+  t.add(lane_op<[](float a, float b, float c, LaneMask m) { return last_step(a, b, c, m); }>(
+      "v_div_fmas_f32"));
+  t.add(lane_op<[](double a, double b, double c, LaneMask m) { return last_step(a, b, c, m); }>(
+      "v_div_fmas_f64"));
+  t.add(lane_op<fix_up<float>>("v_div_fixup_f32"));
+  t.add(lane_op<fix_up<double>>("v_div_fixup_f64"));
+  t.add(lane_op<fix_up<f16>, lane_keeps_high>("v_div_fixup_f16"));
+  t.add(lane_op<fix_up<f16>>("v_div_fixup_legacy_f16"));
+}
+
+} // namespace wavesim::WAVESIM_SIMD_NS
