@@ -211,7 +211,7 @@ WAVESIM_HIP_EXPORT hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, h
                                                            hipStreamCaptureMode mode) {
   return call([&] {
     static_cast<void>(dependencyData); // port numbers: HIP has one kind of edge
-    if (!handles<ihipGraph>().alive(graph) || (numDependencies != 0 && !dependencies))
+    if (!ihipGraph::alive(graph) || (numDependencies != 0 && !dependencies))
       return hipErrorInvalidValue;
     for (std::size_t i = 0; i < numDependencies; ++i)
       if (!graph->contains(dependencies[i]))

@@ -22,144 +22,211 @@ constexpr ErrorText errors[] = {
                                                                          "initialization error")
         WAVESIM_ERROR(hipErrorDeinitialized, "driver shutting down") WAVESIM_ERROR(
             hipErrorProfilerDisabled, "profiler disabled while using external profiling tool")
-            WAVESIM_ERROR(
-                hipErrorProfilerNotInitialized,
-                "profiler is not initialized") WAVESIM_ERROR(hipErrorProfilerAlreadyStarted,
-                                                             "profiler already started")
+            WAVESIM_ERROR(hipErrorProfilerNotInitialized, "profiler is not initialized")
                 WAVESIM_ERROR(
-                    hipErrorProfilerAlreadyStopped,
-                    "profiler already stopped") WAVESIM_ERROR(hipErrorInvalidConfiguration,
-                                                              "invalid configuration argument")
-                    WAVESIM_ERROR(hipErrorInvalidPitchValue, "invalid pitch argument") WAVESIM_ERROR(
-                        hipErrorInvalidSymbol,
-                        "invalid device symbol") WAVESIM_ERROR(hipErrorInvalidDevicePointer,
-                                                               "invalid device pointer")
-                        WAVESIM_ERROR(hipErrorInvalidMemcpyDirection, "invalid copy direction for "
-                                                                      "memcpy") WAVESIM_ERROR(
-                            hipErrorInsufficientDriver,
-                            "driver version is insufficient for runtime version")
-                            WAVESIM_ERROR(hipErrorMissingConfiguration, "no launch configuration "
-                                                                        "was pushed") WAVESIM_ERROR(
-                                hipErrorPriorLaunchFailure, "an earlier kernel launch failed")
-                                WAVESIM_ERROR(hipErrorInvalidDeviceFunction,
-                                              "invalid device function")
-                                    WAVESIM_ERROR(hipErrorNoDevice, "no ROCm-capable device is "
-                                                                    "detected") WAVESIM_ERROR(
+                    hipErrorProfilerAlreadyStarted,
+                    "profiler already started") WAVESIM_ERROR(hipErrorProfilerAlreadyStopped,
+                                                              "profiler already stopped")
+                    WAVESIM_ERROR(
+                        hipErrorInvalidConfiguration,
+                        "invalid configuration argument") WAVESIM_ERROR(hipErrorInvalidPitchValue,
+                                                                        "invalid pitch argument")
+                        WAVESIM_ERROR(hipErrorInvalidSymbol, "invalid device symbol") WAVESIM_ERROR(
+                            hipErrorInvalidDevicePointer,
+                            "invalid device pointer") WAVESIM_ERROR(hipErrorInvalidMemcpyDirection,
+                                                                    "invalid copy direction for "
+                                                                    "memcpy")
+                            WAVESIM_ERROR(hipErrorInsufficientDriver, "driver version is "
+                                                                      "insufficient for runtime "
+                                                                      "version") WAVESIM_ERROR(
+                                hipErrorMissingConfiguration,
+                                "no launch configuration "
+                                "was pushed") WAVESIM_ERROR(hipErrorPriorLaunchFailure,
+                                                            "an earlier kernel launch failed")
+                                WAVESIM_ERROR(
+                                    hipErrorInvalidDeviceFunction,
+                                    "invalid device function") WAVESIM_ERROR(hipErrorNoDevice,
+                                                                             "no ROCm-capable "
+                                                                             "device is "
+                                                                             "detected")
+                                    WAVESIM_ERROR(
                                         hipErrorInvalidDevice,
                                         "invalid device ordinal") WAVESIM_ERROR(hipErrorInvalidImage,
                                                                                 "device kernel "
                                                                                 "image is invalid")
-                                        WAVESIM_ERROR(hipErrorInvalidContext, "invalid device "
-                                                                              "context") WAVESIM_ERROR(
-                                            hipErrorContextAlreadyCurrent,
-                                            "context is already current context")
-                                            WAVESIM_ERROR(hipErrorMapFailed,
-                                                          "mapping of buffer object failed")
-                                                WAVESIM_ERROR(hipErrorUnmapFailed,
-                                                              "unmapping of buffer object failed")
-                                                    WAVESIM_ERROR(hipErrorArrayIsMapped,
-                                                                  "array is mapped")
-                                                        WAVESIM_ERROR(hipErrorAlreadyMapped,
-                                                                      "resource already mapped")
+                                        WAVESIM_ERROR(
+                                            hipErrorInvalidContext,
+                                            "invalid device "
+                                            "context") WAVESIM_ERROR(hipErrorContextAlreadyCurrent,
+                                                                     "context is already current "
+                                                                     "context")
+                                            WAVESIM_ERROR(hipErrorMapFailed, "mapping of buffer "
+                                                                             "object failed") WAVESIM_ERROR(
+                                                hipErrorUnmapFailed,
+                                                "unmapping of buffer object failed")
+                                                WAVESIM_ERROR(hipErrorArrayIsMapped, "array is "
+                                                                                     "mapped") WAVESIM_ERROR(
+                                                    hipErrorAlreadyMapped,
+                                                    "resource already mapped")
+                                                    WAVESIM_ERROR(
+                                                        hipErrorNoBinaryForGpu,
+                                                        "no kernel image is available for "
+                                                        "execution on the device")
+                                                        WAVESIM_ERROR(hipErrorAlreadyAcquired, "res"
+                                                                                               "our"
+                                                                                               "ce "
+                                                                                               "alr"
+                                                                                               "ead"
+                                                                                               "y "
+                                                                                               "acq"
+                                                                                               "uir"
+                                                                                               "ed")
                                                             WAVESIM_ERROR(
-                                                                hipErrorNoBinaryForGpu,
-                                                                "no kernel image is available for "
-                                                                "execution on the device")
-                                                                WAVESIM_ERROR(
-                                                                    hipErrorAlreadyAcquired,
-                                                                    "resource already acquired")
+                                                                hipErrorNotMapped,
+                                                                "resource not mapped")
+                                                                WAVESIM_ERROR(hipErrorNotMappedAsArray,
+                                                                              "resource not mapped "
+                                                                              "as array")
                                                                     WAVESIM_ERROR(
-                                                                        hipErrorNotMapped,
-                                                                        "resource not mapped")
-                                                                        WAVESIM_ERROR(
-                                                                            hipErrorNotMappedAsArray, "resource not mapped as array") WAVESIM_ERROR(hipErrorNotMappedAsPointer,
-                                                                                                                                                    "resource not mapped as pointer") WAVESIM_ERROR(hipErrorECCNotCorrectable, "uncorrectable ECC error encountered") WAVESIM_ERROR(hipErrorUnsupportedLimit, "limit is not supported on this architecture") WAVESIM_ERROR(hipErrorContextAlreadyInUse, "exclusive-thread device already in use by a different thread") WAVESIM_ERROR(hipErrorPeerAccessUnsupported, "peer access is not supported between these two devices") WAVESIM_ERROR(hipErrorInvalidKernelFile, "invalid kernel file") WAVESIM_ERROR(hipErrorInvalidGraphicsContext,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "invalid OpenGL or DirectX context") WAVESIM_ERROR(hipErrorInvalidSource, "device kernel image is invalid") WAVESIM_ERROR(hipErrorFileNotFound, "file not found") WAVESIM_ERROR(hipErrorSharedObjectSymbolNotFound, "shared object symbol not found") WAVESIM_ERROR(hipErrorSharedObjectInitFailed,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "shared object initialization failed") WAVESIM_ERROR(hipErrorOperatingSystem,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "OS call failed or operation not supported on this OS") WAVESIM_ERROR(hipErrorInvalidHandle, "invalid resource handle") WAVESIM_ERROR(hipErrorIllegalState, "the operation cannot be performed in the present state") WAVESIM_ERROR(hipErrorNotFound,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          "named symbol not found") WAVESIM_ERROR(hipErrorNotReady,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "device not ready") WAVESIM_ERROR(hipErrorIllegalAddress, "an illegal memory access was encountered") WAVESIM_ERROR(hipErrorLaunchOutOfResources, "too many resources requested for launch") WAVESIM_ERROR(hipErrorLaunchTimeOut,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "the launch timed out and was terminated") WAVESIM_ERROR(hipErrorPeerAccessAlreadyEnabled, "peer access is already enabled") WAVESIM_ERROR(hipErrorPeerAccessNotEnabled, "peer access has not been enabled") WAVESIM_ERROR(hipErrorSetOnActiveProcess,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        "cannot set while device is active in this process") WAVESIM_ERROR(hipErrorContextIsDestroyed,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           "context is destroyed") WAVESIM_ERROR(hipErrorAssert,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "device-side assert triggered") WAVESIM_ERROR(hipErrorHostMemoryAlreadyRegistered,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "part or all of the requested memory range is already mapped") WAVESIM_ERROR(hipErrorHostMemoryNotRegistered,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "pointer does not correspond to a registered memory region") WAVESIM_ERROR(hipErrorLaunchFailure, "unspecified launch failure") WAVESIM_ERROR(hipErrorCooperativeLaunchTooLarge,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          "too many blocks in cooperative launch") WAVESIM_ERROR(hipErrorNotSupported,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "operation not supported") WAVESIM_ERROR(hipErrorStreamCaptureUnsupported,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          "operation not permitted when stream is capturing")
-                                                                            WAVESIM_ERROR(hipErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture") WAVESIM_ERROR(hipErrorStreamCaptureMerge, "operation would result in a merge of separate capture sequences") WAVESIM_ERROR(
-                                                                                hipErrorStreamCaptureUnmatched,
-                                                                                "capture was not "
-                                                                                "ended in the same "
-                                                                                "stream as it "
-                                                                                "began") WAVESIM_ERROR(hipErrorStreamCaptureUnjoined,
-                                                                                                       "capturing stream has unjoined work")
-                                                                                WAVESIM_ERROR(
-                                                                                    hipErrorStreamCaptureIsolation,
-                                                                                    "dependency "
-                                                                                    "created on "
-                                                                                    "uncaptured "
-                                                                                    "work in "
-                                                                                    "another "
-                                                                                    "stream") WAVESIM_ERROR(hipErrorStreamCaptureImplicit, "operation would make the legacy stream depend on a capturing blocking stream")
+                                                                        hipErrorNotMappedAsPointer, "resource not mapped as pointer") WAVESIM_ERROR(hipErrorECCNotCorrectable,
+                                                                                                                                                    "uncorrectable ECC error encountered") WAVESIM_ERROR(hipErrorUnsupportedLimit, "limit is not supported on this architecture") WAVESIM_ERROR(hipErrorContextAlreadyInUse, "exclusive-thread device already in use by a different thread") WAVESIM_ERROR(hipErrorPeerAccessUnsupported, "peer access is not supported between these two devices") WAVESIM_ERROR(hipErrorInvalidKernelFile, "invalid kernel file") WAVESIM_ERROR(hipErrorInvalidGraphicsContext, "invalid OpenGL or DirectX context") WAVESIM_ERROR(hipErrorInvalidSource, "device kernel image is invalid") WAVESIM_ERROR(hipErrorFileNotFound, "file not found") WAVESIM_ERROR(hipErrorSharedObjectSymbolNotFound,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "shared object symbol not found") WAVESIM_ERROR(hipErrorSharedObjectInitFailed, "shared object initialization failed") WAVESIM_ERROR(hipErrorOperatingSystem,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "OS call failed or operation not supported on this OS") WAVESIM_ERROR(hipErrorInvalidHandle, "invalid resource handle") WAVESIM_ERROR(hipErrorIllegalState,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "the operation cannot be performed in the present state") WAVESIM_ERROR(hipErrorNotFound, "named symbol not found") WAVESIM_ERROR(hipErrorNotReady,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "device not ready") WAVESIM_ERROR(hipErrorIllegalAddress,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "an illegal memory access was encountered") WAVESIM_ERROR(hipErrorLaunchOutOfResources, "too many resources requested for launch") WAVESIM_ERROR(hipErrorLaunchTimeOut, "the launch timed out and was terminated") WAVESIM_ERROR(hipErrorPeerAccessAlreadyEnabled, "peer access is already enabled") WAVESIM_ERROR(hipErrorPeerAccessNotEnabled, "peer access has not been enabled") WAVESIM_ERROR(hipErrorSetOnActiveProcess,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    "cannot set while device is active in this process") WAVESIM_ERROR(hipErrorContextIsDestroyed,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "context is destroyed")
+                                                                        WAVESIM_ERROR(hipErrorAssert, "device-side assert triggered") WAVESIM_ERROR(
+                                                                            hipErrorHostMemoryAlreadyRegistered,
+                                                                            "part or all of the "
+                                                                            "requested memory "
+                                                                            "range is already "
+                                                                            "mapped") WAVESIM_ERROR(hipErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region")
+                                                                            WAVESIM_ERROR(hipErrorLaunchFailure, "unspecified launch failure") WAVESIM_ERROR(
+                                                                                hipErrorCooperativeLaunchTooLarge,
+                                                                                "too many blocks "
+                                                                                "in cooperative "
+                                                                                "launch") WAVESIM_ERROR(hipErrorNotSupported, "operation not supported")
+                                                                                WAVESIM_ERROR(hipErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing") WAVESIM_ERROR(
+                                                                                    hipErrorStreamCaptureInvalidated,
+                                                                                    "operation "
+                                                                                    "failed due to "
+                                                                                    "a previous "
+                                                                                    "error during "
+                                                                                    "capture") WAVESIM_ERROR(hipErrorStreamCaptureMerge, "operation would result in a merge of separate capture sequences")
                                                                                     WAVESIM_ERROR(
-                                                                                        hipErrorCapturedEvent,
-                                                                                        "operation "
-                                                                                        "not "
-                                                                                        "permitted "
-                                                                                        "on an "
-                                                                                        "event "
-                                                                                        "last "
-                                                                                        "recorded "
-                                                                                        "in a "
-                                                                                        "capturing "
-                                                                                        "stream") WAVESIM_ERROR(hipErrorStreamCaptureWrongThread, "attempt to terminate a thread-local capture sequence from another thread")
+                                                                                        hipErrorStreamCaptureUnmatched,
+                                                                                        "capture "
+                                                                                        "was not "
+                                                                                        "ended in "
+                                                                                        "the same "
+                                                                                        "stream as "
+                                                                                        "it "
+                                                                                        "began") WAVESIM_ERROR(hipErrorStreamCaptureUnjoined, "capturing stream has unjoined work")
                                                                                         WAVESIM_ERROR(
-                                                                                            hipErrorGraphExecUpdateFailure,
-                                                                                            "the "
-                                                                                            "graph "
-                                                                                            "update"
-                                                                                            " was "
-                                                                                            "not "
-                                                                                            "perfor"
-                                                                                            "med "
-                                                                                            "becaus"
-                                                                                            "e it "
-                                                                                            "includ"
-                                                                                            "ed "
-                                                                                            "change"
-                                                                                            "s "
-                                                                                            "which "
-                                                                                            "violat"
-                                                                                            "ed "
-                                                                                            "constr"
-                                                                                            "aints "
-                                                                                            "specif"
-                                                                                            "ic to "
-                                                                                            "instan"
-                                                                                            "tiated"
-                                                                                            " graph"
-                                                                                            " updat"
-                                                                                            "e") WAVESIM_ERROR(hipErrorInvalidChannelDescriptor,
-                                                                                                               "invalid channel descriptor")
+                                                                                            hipErrorStreamCaptureIsolation,
+                                                                                            "depend"
+                                                                                            "ency "
+                                                                                            "create"
+                                                                                            "d on "
+                                                                                            "uncapt"
+                                                                                            "ured "
+                                                                                            "work "
+                                                                                            "in "
+                                                                                            "anothe"
+                                                                                            "r "
+                                                                                            "strea"
+                                                                                            "m") WAVESIM_ERROR(hipErrorStreamCaptureImplicit,
+                                                                                                               "operation would make the legacy stream depend on a capturing blocking stream")
                                                                                             WAVESIM_ERROR(
-                                                                                                hipErrorInvalidTexture,
-                                                                                                "in"
-                                                                                                "va"
-                                                                                                "li"
-                                                                                                "d "
+                                                                                                hipErrorCapturedEvent,
+                                                                                                "op"
+                                                                                                "er"
+                                                                                                "at"
+                                                                                                "io"
+                                                                                                "n "
+                                                                                                "no"
+                                                                                                "t "
+                                                                                                "pe"
+                                                                                                "rm"
+                                                                                                "it"
                                                                                                 "te"
-                                                                                                "xt"
+                                                                                                "d "
+                                                                                                "on"
+                                                                                                " a"
+                                                                                                "n "
+                                                                                                "ev"
+                                                                                                "en"
+                                                                                                "t "
+                                                                                                "la"
+                                                                                                "st"
+                                                                                                " "
+                                                                                                "re"
+                                                                                                "co"
+                                                                                                "rd"
+                                                                                                "ed"
+                                                                                                " "
+                                                                                                "in"
+                                                                                                " a"
+                                                                                                " "
+                                                                                                "ca"
+                                                                                                "pt"
                                                                                                 "ur"
-                                                                                                "e") WAVESIM_ERROR(hipErrorUnknown,
-                                                                                                                   "unknown error")
+                                                                                                "in"
+                                                                                                "g "
+                                                                                                "st"
+                                                                                                "re"
+                                                                                                "a"
+                                                                                                "m") WAVESIM_ERROR(hipErrorStreamCaptureWrongThread,
+                                                                                                                   "attempt to terminate a thread-local capture sequence from another thread")
                                                                                                 WAVESIM_ERROR(
-                                                                                                    hipErrorRuntimeMemory,
-                                                                                                    "runtime memory call returned error")
+                                                                                                    hipErrorGraphExecUpdateFailure,
+                                                                                                    "the "
+                                                                                                    "graph "
+                                                                                                    "update"
+                                                                                                    " was "
+                                                                                                    "not "
+                                                                                                    "perfor"
+                                                                                                    "med "
+                                                                                                    "becaus"
+                                                                                                    "e it "
+                                                                                                    "includ"
+                                                                                                    "ed "
+                                                                                                    "change"
+                                                                                                    "s "
+                                                                                                    "which "
+                                                                                                    "violat"
+                                                                                                    "ed "
+                                                                                                    "constr"
+                                                                                                    "aints "
+                                                                                                    "specif"
+                                                                                                    "ic to "
+                                                                                                    "instan"
+                                                                                                    "tiated"
+                                                                                                    " graph"
+                                                                                                    " updat"
+                                                                                                    "e") WAVESIM_ERROR(hipErrorInvalidChannelDescriptor,
+                                                                                                                       "invalid channel descriptor")
                                                                                                     WAVESIM_ERROR(
-                                                                                                        hipErrorRuntimeOther,
-                                                                                                        "runtime call other than memory returned error")};
+                                                                                                        hipErrorInvalidTexture,
+                                                                                                        "in"
+                                                                                                        "va"
+                                                                                                        "li"
+                                                                                                        "d "
+                                                                                                        "te"
+                                                                                                        "xt"
+                                                                                                        "ur"
+                                                                                                        "e")
+                                                                                                        WAVESIM_ERROR(
+                                                                                                            hipErrorUnknown,
+                                                                                                            "unknown error")
+                                                                                                            WAVESIM_ERROR(
+                                                                                                                hipErrorRuntimeMemory,
+                                                                                                                "runtime memory call returned error")
+                                                                                                                WAVESIM_ERROR(
+                                                                                                                    hipErrorRuntimeOther,
+                                                                                                                    "runtime call other than memory returned error")};
 #undef WAVESIM_ERROR
 
 const ErrorText* find(hipError_t code) {

@@ -1,6 +1,7 @@
 // Graphs: nodes of work with dependencies, and their executable form.
 #pragma once
 
+#include "hip/handles.hpp"
 #include "hip/operation.hpp"
 
 #include <cstdint>
@@ -8,16 +9,17 @@
 #include <unordered_map>
 #include <vector>
 
-struct hipGraphNode {
+struct hipGraphNode : wavesim::hip::Tracked<hipGraphNode> {
   wavesim::hip::Operation operation;
   ihipGraph* graph = nullptr;
   hipGraphNode* original = nullptr; ///< of a clone: the node it was made from
   std::vector<hipGraphNode*> dependencies, dependents;
   bool enabled = true;
   std::uint64_t id = 0;
+  std::vector<void*> argument_pointers; ///< what hipGraphKernelNodeGetParams gave out
 };
 
-struct ihipGraph {
+struct ihipGraph : wavesim::hip::Tracked<ihipGraph> {
   std::vector<std::unique_ptr<hipGraphNode>> nodes; ///< in order of their creation
   const ihipGraph* original = nullptr;
   std::vector<std::pair<hipUserObject_t, unsigned>> user_objects;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace wavesim::hip {
 
@@ -49,5 +50,38 @@ Handles<T>& handles() {
   static auto* all = new Handles<T>;
   return *all;
 }
+
+/// Base of objects whose handles come from more than one owner (nodes, graphs inside nodes): every
+/// existing object is a valid handle.
+template <class T>
+class Tracked {
+public:
+  static bool alive(const T* object) {
+    const std::lock_guard lock(all().mutex);
+    return all().objects.contains(object);
+  }
+
+protected:
+  Tracked() {
+    const std::lock_guard lock(all().mutex);
+    all().objects.insert(static_cast<const T*>(this));
+  }
+  ~Tracked() {
+    const std::lock_guard lock(all().mutex);
+    all().objects.erase(static_cast<const T*>(this));
+  }
+  Tracked(const Tracked&) = delete;
+  Tracked& operator=(const Tracked&) = delete;
+
+private:
+  struct All {
+    std::mutex mutex;
+    std::unordered_set<const T*> objects;
+  };
+  static All& all() {
+    static auto* everything = new All;
+    return *everything;
+  }
+};
 
 } // namespace wavesim::hip

@@ -1,5 +1,6 @@
 #include "hip/kernel_launch.hpp"
 
+#include "counters/session.hpp"
 #include "counters/tally.hpp"
 #include "hip/entry.hpp"
 #include "hip/kernel_arguments.hpp"
@@ -203,7 +204,10 @@ hipError_t run_kernel(const KernelOperation& operation, int device) {
   RunOptions options;
   options.threads = settings().threads;
   options.hang_instructions = settings().hang_instructions;
-  run(dispatch, options);
+  options.count = session().counting();
+  const auto tally = run(dispatch, options);
+  if (tally)
+    session().add(dispatch, *tally);
   return hipSuccess;
 }
 

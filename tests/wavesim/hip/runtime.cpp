@@ -1,5 +1,6 @@
 #include "hip/runtime.hpp"
 
+#include "counters/session.hpp"
 #include "hip/entry.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <sys/sysinfo.h>
 #include <thread>
+#include <unistd.h>
 
 namespace wavesim::hip {
 
@@ -59,6 +61,15 @@ Settings read_settings() {
   s.hang_instructions =
       number_from("WAVESIM_HANG_INSTRUCTIONS").value_or(RunOptions().hang_instructions);
   return s;
+}
+
+/// Counters are reported when the process ends, after the program's own exit handlers; not by a
+/// child that fork() made of it.
+const pid_t process = getpid();
+
+__attribute__((destructor)) void report_counters() {
+  if (getpid() == process)
+    session().finish();
 }
 
 } // namespace

@@ -17,7 +17,9 @@ namespace wavesim::hip {
 
 namespace {
 
-bool alive(hipUserObject_t object) { return handles<hipUserObject>().alive(object); }
+bool alive(hipUserObject_t object) {
+  return handles<hipUserObject>().alive(object);
+}
 
 } // namespace
 
@@ -44,8 +46,7 @@ void release_user_object(hipUserObject_t object, unsigned count) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipUserObjectCreate(hipUserObject_t* object_out, void* ptr,
-                                                  hipHostFn_t destroy,
-                                                  unsigned int initialRefcount,
+                                                  hipHostFn_t destroy, unsigned int initialRefcount,
                                                   unsigned int flags) {
   return call([&] {
     if (!object_out || !destroy || initialRefcount == 0 || flags != hipUserObjectNoDestructorSync)
@@ -81,7 +82,7 @@ WAVESIM_HIP_EXPORT hipError_t hipUserObjectRelease(hipUserObject_t object, unsig
 WAVESIM_HIP_EXPORT hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object,
                                                        unsigned int count, unsigned int flags) {
   return call([&] {
-    if (!handles<ihipGraph>().alive(graph) || !alive(object) || count == 0 ||
+    if (!ihipGraph::alive(graph) || !alive(object) || count == 0 ||
         (flags != 0 && flags != hipGraphUserObjectMove))
       return hipErrorInvalidValue;
     retain_user_object(*graph, object, count);
@@ -94,7 +95,7 @@ WAVESIM_HIP_EXPORT hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUser
 WAVESIM_HIP_EXPORT hipError_t hipGraphReleaseUserObject(hipGraph_t graph, hipUserObject_t object,
                                                         unsigned int count) {
   return call([&] {
-    if (!handles<ihipGraph>().alive(graph) || !alive(object) || count == 0)
+    if (!ihipGraph::alive(graph) || !alive(object) || count == 0)
       return hipErrorInvalidValue;
     const std::lock_guard lock(graph_mutex());
     for (auto& [held, times] : graph->user_objects)
