@@ -3,7 +3,7 @@
   check_kernels.py --compiler COMPILER [--arch gfx942] [--select REGEX] PROGRAM...
 
 Fails if a kernel in namespace wavetile has scratch memory, spilled registers or more LDS than a workgroup
-can have, or if no kernel was found.
+can have, if it is not compiled for exactly the workgroup size of its config, or if no kernel was found.
 """
 
 import argparse
@@ -22,7 +22,15 @@ def waves_per_simd(registers):
     return min(MOST_WAVES, REGISTER_FILE // granules)
 
 
+def short(name):
+    """The name as a person would write it, without namespaces and enumerator types."""
+    return re.sub(r"wavetile::(kernels::|detail::)?", "", name)
+
+
 def problems_of(kernel):
+    waves = re.search(r"_config\{\([\w:]+\)\d+, (\d+)[,}]", kernel.name)
+    if waves and int(waves[1]) * 64 != kernel.number(".max_flat_workgroup_size"):
+        yield f"compiled for {kernel.number('.max_flat_workgroup_size')} work-items, its config has {waves[1]} waves"
     for key, what in [(".private_segment_fixed_size", "bytes of scratch a lane"),
                       (".vgpr_spill_count", "spilled vector registers"),
                       (".sgpr_spill_count", "spilled scalar registers")]:
@@ -44,7 +52,7 @@ def main():
     parser.add_argument("--select", default=r"^wavetile::")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
-    tools = code_objects.Tools.beside(options.compiler)
+    tools = code_objects.Tools.of(options.compiler)
 
     kernels = {}
     for program in options.programs:
@@ -58,7 +66,7 @@ def main():
         print(f"{vgprs:5} {kernel.number('.agpr_count'):5} {kernel.number('.sgpr_count'):5} "
               f"{waves_per_simd(vgprs):5} {kernel.number('.private_segment_fixed_size'):7} "
               f"{kernel.number('.group_segment_fixed_size'):6} "
-              f"{kernel.number('.max_flat_workgroup_size'):5}  {kernel.name}")
+              f"{kernel.number('.max_flat_workgroup_size'):5}  {short(kernel.name)}")
         for problem in problems_of(kernel):
             failed += 1
             print(f"      FAILED {problem}")

@@ -32,20 +32,10 @@ class Tools:
     cxxfilt: str
 
     @staticmethod
-    def beside(compiler):
-        """Finds llvm-readelf, ... in the compiler's folder, with the compiler's version suffix if any."""
-        path = pathlib.Path(compiler).resolve()
-        suffix = re.search(r"-\d+$", pathlib.Path(compiler).name)
-        folders = [path.parent, path.parent.parent / "llvm" / "bin", pathlib.Path("/usr/bin")]
-
-        def find(name):
-            for folder in folders:
-                for candidate in (folder / name, folder / (name + (suffix[0] if suffix else ""))):
-                    if candidate.exists():
-                        return str(candidate)
-            raise FileNotFoundError(f"{name} is not beside {compiler}")
-
-        return Tools(find("llvm-readelf"), find("llvm-objdump"), find("llvm-cxxfilt"))
+    def of(compiler):
+        """The tools that the compiler says are its own; those of another LLVM may not know gfx942."""
+        return Tools(*(run(compiler, f"-print-prog-name=llvm-{name}").strip()
+                       for name in ("readelf", "objdump", "cxxfilt")))
 
 
 def run(*command):
