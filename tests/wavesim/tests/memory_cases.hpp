@@ -101,6 +101,15 @@ struct Bytes {
   }
 };
 
+/// Machine::run, keeping the assembled text for the next time.
+inline void run_again(Machine& m, const std::string& text) {
+  static std::map<std::pair<Simd, std::string>, std::unique_ptr<Program>> programs;
+  auto& program = programs[{m.level, text}];
+  if (!program)
+    program = std::make_unique<Program>(text, m.level);
+  m.run(*program);
+}
+
 inline bool active(std::uint64_t exec, unsigned lane) {
   return (exec >> lane & 1) != 0;
 }

@@ -85,7 +85,7 @@ TEST(LdsRead, EveryWidthAndAddress) {
             const std::string text =
                 fmt::format("ds_read_{} {}, v1 offset:{}", access.suffix,
                             registers(agpr ? 'a' : 'v', 4, access.dwords()), offset);
-            m.run(text);
+            run_again(m, text);
             expected.expect(m.wave, text);
           }
 }
@@ -101,7 +101,7 @@ TEST(LdsRead, ResultMayReplaceTheAddress) {
       for (Machine* x : {&m, &reference})
         for (unsigned r : {2u, 3u, 9u})
           x->vgpr(r, [](unsigned l) { return (l * 97 % 64) * 16; });
-      m.run(text);
+      run_again(m, text);
       std::string apart = text; // the same with the address elsewhere
       const std::size_t comma = apart.find(", v");
       apart.replace(comma, 4, ", v9");
@@ -140,7 +140,7 @@ TEST(LdsWrite, EveryWidthAndAddress) {
             const std::string text =
                 fmt::format("ds_write_{} v1, {} offset:{}", access.suffix,
                             registers(agpr ? 'a' : 'v', 4, access.dwords()), offset);
-            m.run(text);
+            run_again(m, text);
             expected.expect(m.group.lds, text);
             before.expect(m.wave, text);
           }
@@ -182,7 +182,7 @@ TEST(LdsPair, ReadAndWriteTwoPlaces) {
                                       registers('v', 4, dwords), registers('v', 8, dwords), o0, o1)
                         : fmt::format("{} {}, v1 offset0:{} offset1:{}", name,
                                       registers('v', 4, 2 * dwords), o0, o1);
-              m.run(text);
+              run_again(m, text);
               registers_after.expect(m.wave, text);
               lds_after.expect(m.group.lds, text);
             }

@@ -126,7 +126,7 @@ void check(const Case<T>& c, Simd level, bool returns, std::uint64_t exec, Value
   if (c.two_operands)
     text += ", " + operand<T>(8);
   text += " offset:16";
-  m.run(text);
+  run_again(m, text);
   memory.expect(m.group.lds, text);
   after.expect(m.wave, text);
 }
@@ -348,7 +348,7 @@ TEST(LdsAtomics, ExchangeTwoPlaces) {
             const std::string text = fmt::format(
                 "ds_wrxchg2{}_rtn_b{} {}, v1, {}, {} offset0:{} offset1:{}", st64 ? "st64" : "",
                 8 * bytes, tuple(12, 2 * dwords), tuple(4, dwords), tuple(8, dwords), o0, o1);
-            m.run(text);
+            run_again(m, text);
             memory.expect(m.group.lds, text);
             after.expect(m.wave, text);
           }
