@@ -77,8 +77,9 @@ __global__ void wave_kernel(int* out) {
   for (int i = 0; i < wave_size; ++i)
     table.entry[i] = i;
   const int lane = static_cast<int>(threadIdx.x) % wave_size;
+  const int active = __builtin_popcountll(__ballot(1));
   if (threadIdx.x == 0) {
-    out[0] = __builtin_popcountll(__ballot(1));
+    out[0] = active;
     out[1] = device_target.known();
     out[2] = static_cast<int>(device_target.arch);
   }
