@@ -317,7 +317,7 @@ TEST(group_broadcast, any_type_and_size) {
   check_broadcast<64, double>(64);
   check_broadcast<100, std::int8_t>(100);
   check_broadcast<256, words3>(256);
-  check_broadcast<1000, bytes20>(1000);
+  check_broadcast<1000, mixed24>(1000);
   check_broadcast<1024, bytes3>(1024);
   check_broadcast<group::runtime_size, float>(7);
   check_broadcast<group::runtime_size, words3>(777);

@@ -26,11 +26,11 @@ struct bytes3 {
 struct words3 { ///< 12 bytes
   std::uint32_t word[3];
 };
-struct bytes20 {
+struct mixed24 {
   double a;
   std::uint32_t b;
   std::uint16_t c;
-  unsigned char d[6];
+  unsigned char d[10]; ///< 24 bytes without padding
 };
 
 /// A value for work-item `i` whose bits differ from those of all others and, over the items,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <type_traits>
 #include <vector>
 
 namespace wavetile::test {
@@ -60,7 +61,7 @@ std::vector<T> random_normals(std::size_t count, std::uint64_t seed, double devi
   values.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const double value = mean + deviation * source.normal();
-    if constexpr (requires { static_cast<T>(value); })
+    if constexpr (std::is_arithmetic_v<T>)
       values.push_back(static_cast<T>(value));
     else
       values.push_back(T(static_cast<float>(value)));
