@@ -5,6 +5,8 @@
 #   wavetile_add_hip_test(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
 #                         [LABELS <label>...] [ARCHITECTURES <arch>...] [TIMEOUT <seconds>])
 #
+#   wavetile_hip_command(<out-var>)   the compiler and its flags for a HIP file, without an architecture
+#
 # With WAVETILE_SIM a device test is registered as <name>.threads1 and <name>.threads2, each started
 # by wavesim with that many executor threads; otherwise as <name>, started directly.
 include_guard(GLOBAL)
@@ -33,6 +35,17 @@ function(wavetile_add_host_test name)
   wavetile_own_program(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "host;${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+# For tests that run the compiler themselves.
+function(wavetile_hip_command out)
+  _wavetile_rocm_root(root)
+  set(command ${CMAKE_CXX_COMPILER} -x hip --rocm-path=${root} -isystem ${root}/include
+              -D__HIP_PLATFORM_AMD__)
+  if(WAVETILE_DEVICE_LIB_PATH)
+    list(APPEND command --rocm-device-lib-path=${WAVETILE_DEVICE_LIB_PATH})
+  endif()
+  set(${out} ${command} PARENT_SCOPE)
 endfunction()
 
 # Registers an already built device program with CTest; extra arguments go to the program.

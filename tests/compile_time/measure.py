@@ -21,7 +21,8 @@ import time
 ROWS = [
     ("HIP's own header, for comparison", "hip_header", "empty", None),
     ("umbrella header", "umbrella", "empty", 1.0),
-    ("one softmax<float>", "softmax", "umbrella", 1.0),
+    ("one softmax kernel", "softmax_kernel", "umbrella", 1.0),
+    ("a call of softmax<float>, all kernels", "softmax_call", "empty", 3.0),
     ("layout search and proofs", "layout_proofs", "layout_headers", 0.3),
 ]
 MEMORY_LIMIT_MIB = 1024

@@ -1,1 +1,4 @@
 #include <wavetile/wavetile.hpp>
+
+#include <wavetile/reduce.hpp>
+#include <wavetile/softmax.hpp>

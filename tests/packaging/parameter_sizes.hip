@@ -2,6 +2,9 @@
 // reads from the code of each pass.
 #include <wavetile/wavetile.hpp>
 
+#include <wavetile/reduce.hpp>
+#include <wavetile/softmax.hpp>
+
 #include <hip/hip_runtime.h>
 
 #include <cstddef>
@@ -9,6 +12,8 @@
 namespace {
 using namespace wavetile;
 using matrix_view = view<const bf16, 2>;
+using row_arguments = kernels::softmax_arguments<
+    kernels::softmax_problem_types<bf16, float, kernels::no_mask, softmax_form::softmax>>;
 } // namespace
 
 #if WAVETILE_DEVICE_PASS
@@ -37,6 +42,15 @@ __device__
         sizeof(layout_choice),
         sizeof(device_info),
         sizeof(status),
+        sizeof(row_arguments),
+        offsetof(row_arguments, map),
+        offsetof(row_arguments, causal),
+        offsetof(row_arguments, partials),
+        sizeof(softmax_plan),
+        sizeof(softmax_options),
+        sizeof(reduce_plan),
+        sizeof(reduce_options),
+        sizeof(grid_slice),
         targets::gfx942.wave_size,
         targets::gfx942.lds_bytes,
 };

@@ -1,27 +1,43 @@
-// One use of each part of the library, for the programs that only have to compile.
+// One use of each part of the library, for the programs that only have to compile or link.
 #pragma once
 #include <wavetile/wavetile.hpp>
+
+#include <wavetile/reduce.hpp>
+#include <wavetile/softmax.hpp>
 
 #include <hip/hip_runtime.h>
 
 namespace {
 
-__global__ void convert_all(const float* in, wavetile::bf16* narrow, wavetile::fp16* half,
-                            wavetile::fp8_e4m3_fnuz* small_one, int count) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= count)
-    return;
+/// A kernel of the program's own on the lower layers.
+__global__ void narrow_all(const float* in, wavetile::bf16* narrow,
+                           wavetile::fp8_e4m3_fnuz* narrower) {
+  const int i = wavetile::thread_id();
   narrow[i] = wavetile::convert<wavetile::bf16>(in[i]);
-  half[i] = wavetile::convert<wavetile::fp16>(in[i]);
-  small_one[i] = wavetile::convert<wavetile::fp8_e4m3_fnuz>(in[i]);
+  narrower[i] = wavetile::convert<wavetile::fp8_e4m3_fnuz>(in[i]);
 }
 
 } // namespace
 
-inline wavetile::status use_library(const float* in, wavetile::bf16* narrow, wavetile::fp16* half,
-                                    wavetile::fp8_e4m3_fnuz* small_one) {
-  convert_all<<<1, 64>>>(in, narrow, half, small_one, 64);
-  if (hipGetLastError() != hipSuccess)
-    return wavetile::status::failure(wavetile::status_code::runtime_error, "launch", "failed");
-  return {};
+/// Arrays of 64 elements; one of `y` and `sum`.
+struct library_arrays {
+  const float* x;
+  float* y;
+  float* sum;
+  wavetile::bf16* narrow;
+  wavetile::fp8_e4m3_fnuz* narrower;
+};
+
+/// Softmax of x, the sum of x, and x in other formats.
+inline wavetile::status use_library(const library_arrays& arrays, hipStream_t stream) {
+  const auto x = wavetile::make_view(arrays.x, 1, 64);
+  if (const auto outcome = wavetile::softmax(x, wavetile::make_view(arrays.y, 1, 64), {}, stream);
+      !outcome)
+    return outcome;
+  if (const auto outcome = wavetile::reduce(x, wavetile::make_view(arrays.sum, 1),
+                                            wavetile::op::plus{}, {.axis = -1}, stream);
+      !outcome)
+    return outcome;
+  return wavetile::launch(&narrow_all, {.grid = 1, .block = 64}, stream, arrays.x, arrays.narrow,
+                          arrays.narrower);
 }

@@ -5,7 +5,6 @@
 
 #include "../compile/instantiate.hpp"
 
-wavetile::status run_second(const float* in, wavetile::bf16* narrow, wavetile::fp16* half,
-                            wavetile::fp8_e4m3_fnuz* tiny) {
-  return use_library(in, narrow, half, tiny);
+wavetile::status run_second(const library_arrays& arrays, hipStream_t stream) {
+  return use_library(arrays, stream);
 }
