@@ -203,6 +203,18 @@ WAVESIM_HIP_EXPORT hipError_t hipHccModuleLaunchKernel(
                                   hStream, kernelParams, extra, startEvent, stopEvent, 0);
 }
 
+// ROCm's library has the two above under their C++ names as well.
+extern "C" {
+__attribute__((visibility("default"), alias("hipExtModuleLaunchKernel"))) hipError_t
+ext_module_launch_mangled() __asm__(
+    "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihip"
+    "Stream_tPPvS4_P11ihipEvent_tS6_j");
+__attribute__((visibility("default"), alias("hipHccModuleLaunchKernel"))) hipError_t
+hcc_module_launch_mangled() __asm__(
+    "_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihip"
+    "Stream_tPPvS4_P11ihipEvent_tS6_");
+}
+
 #if HIP_VERSION >= 70000000
 namespace {
 

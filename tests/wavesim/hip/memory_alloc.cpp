@@ -1,7 +1,7 @@
 // Allocation and release.
 #include "hip/device_memory.hpp"
 #include "hip/entry.hpp"
-#include "hip/graph.hpp"
+#include "hip/memory_pool.hpp"
 #include "hip/runtime.hpp"
 #include "hip/stream.hpp"
 
@@ -26,6 +26,7 @@ hipError_t release(const void* pointer) {
   if (!pointer)
     return hipSuccess;
   WAVESIM_HIP_TRY(check_capture_unsafe());
+  leave_pool(pointer);
   return DeviceMemory::instance().release(pointer) ? hipSuccess : hipErrorInvalidValue;
 }
 
