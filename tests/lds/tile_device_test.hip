@@ -278,7 +278,9 @@ TEST(device_tile, searched_layout_loses_no_clock) {
     ASSERT_EQ(counters.end(&counts), 0);
     EXPECT_EQ(counts.lds_conflicts, 0u);
     EXPECT_EQ(counts.lds_clocks, 16u * 8u) << "eight b128 writes and eight b128 reads";
+#ifdef __OPTIMIZE__ // without, the layout itself is read from memory
     EXPECT_EQ(counts.bytes_read, 8192u);
+#endif
     EXPECT_EQ(counts.bytes_written, 8192u);
   }
   const std::vector<bf16> results = out.download();
