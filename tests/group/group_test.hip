@@ -93,7 +93,7 @@ TEST(group_reduce, sizes_with_a_partial_wave) {
 }
 
 TEST(group_reduce, every_size_known_at_run_time_only) {
-  for (int size = 1; size <= 1024; size += size < 200 || size > 960 ? 1 : 13) {
+  for (int size = 1; size <= 1024; size += size < 130 || size > 1010 ? 1 : 37) {
     std::vector<float> in;
     for (int t = 0; t < size; ++t)
       in.push_back(static_cast<float>(t));
