@@ -1,0 +1,135 @@
+// Kernels whose loops are 64 copies of one instruction, for bench_wavesim. Device code only,
+// compiled without HIP's headers.
+#define KERNEL extern "C" __attribute__((global)) void
+#define LANE __builtin_amdgcn_workitem_id_x()
+
+using float4v = float __attribute__((ext_vector_type(4)));
+using float16v = float __attribute__((ext_vector_type(16)));
+using short4v = short __attribute__((ext_vector_type(4)));
+using half4v = _Float16 __attribute__((ext_vector_type(4)));
+
+#define REPEAT(text) ".rept 64\n" text "\n.endr"
+
+KERNEL valu_fma(float* out, int n) {
+  float x = LANE, y = 0.5f;
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT("v_fma_f32 %0, %0, %1, %1") : "+v"(x) : "v"(y));
+  out[LANE] = x;
+}
+
+KERNEL valu_add(float* out, int n) {
+  float x = LANE, y = 0.5f;
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT("v_add_f32 %0, %0, %1") : "+v"(x) : "v"(y));
+  out[LANE] = x;
+}
+
+KERNEL valu_add_int(float* out, int n) {
+  int x = LANE, y = 3;
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT("v_add_u32 %0, %0, %1") : "+v"(x) : "v"(y));
+  out[LANE] = x;
+}
+
+KERNEL valu_fma_partial(float* out, int n) {
+  float x = LANE, y = 0.5f;
+  if (LANE % 3 != 0)
+    for (int i = 0; i < n; ++i)
+      asm volatile(REPEAT("v_fma_f32 %0, %0, %1, %1") : "+v"(x) : "v"(y));
+  out[LANE] = x;
+}
+
+KERNEL valu_exp(float* out, int n) {
+  float x = LANE;
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT("v_exp_f32 %0, %0") : "+v"(x));
+  out[LANE] = x;
+}
+
+KERNEL valu_pk_fma(float* out, int n) {
+  float __attribute__((ext_vector_type(2))) x = {1.0f * LANE, 2}, y = {0.5f, 0.25f};
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT("v_pk_fma_f32 %0, %0, %1, %1") : "+v"(x) : "v"(y));
+  out[LANE] = x.x + x.y;
+}
+
+KERNEL salu_add(float* out, int n) {
+  int x = n;
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT("s_add_u32 %0, %0, 1") : "+s"(x) : : "scc");
+  out[LANE] = x;
+}
+
+// Addresses: a row of consecutive dwords, or places that only lanes of the same bank share.
+#define LDS_KERNEL(name, type, address, text)                                                      \
+  KERNEL name(float* out, int n) {                                                                 \
+    static __attribute__((shared)) type memory[2048];                                              \
+    memory[LANE] = {};                                                                             \
+    type x = {};                                                                                   \
+    const int at = (address) + (int)(__attribute__((address_space(3))) char*)memory;               \
+    for (int i = 0; i < n; ++i)                                                                    \
+      asm volatile(REPEAT(text) "\ns_waitcnt lgkmcnt(0)" : "+v"(x) : "v"(at) : "memory");          \
+    out[LANE] = *(float*)&x + *(float*)&memory[LANE];                                              \
+  }
+
+LDS_KERNEL(lds_read_b32, float, 4 * LANE, "ds_read_b32 %0, %1")
+LDS_KERNEL(lds_read_b32_stride, float, 12 * LANE, "ds_read_b32 %0, %1")
+LDS_KERNEL(lds_read_b128, float4v, LANE % 16 * 96 + LANE / 16 * 16, "ds_read_b128 %0, %1")
+LDS_KERNEL(lds_write_b32, float, 4 * LANE, "ds_write_b32 %1, %0")
+LDS_KERNEL(lds_write_b128, float4v, 16 * LANE, "ds_write_b128 %1, %0")
+LDS_KERNEL(lds_swizzle, float, 4 * LANE, "ds_swizzle_b32 %0, %1 offset:swizzle(SWAP, 16)")
+LDS_KERNEL(lds_bpermute, float, LANE * 28, "ds_bpermute_b32 %0, %1, %0")
+LDS_KERNEL(lds_atomic_add, float, 4 * LANE, "ds_add_u32 %1, %0")
+
+KERNEL lds_read_b32_partial(float* out, int n) {
+  static __attribute__((shared)) float memory[2048];
+  memory[LANE] = LANE;
+  float x = 0;
+  const int at = 4 * LANE + (int)(__attribute__((address_space(3))) char*)memory;
+  if (LANE % 3 != 0)
+    for (int i = 0; i < n; ++i)
+      asm volatile(REPEAT("ds_read_b32 %0, %1") "\ns_waitcnt lgkmcnt(0)" : "+v"(x) : "v"(at));
+  out[LANE] = x + memory[LANE];
+}
+
+#define GLOBAL_KERNEL(name, type, offset, text)                                                    \
+  KERNEL name(float* out, int n) {                                                                 \
+    type x = {};                                                                                   \
+    char* p = (char*)out + (offset);                                                               \
+    for (int i = 0; i < n; ++i)                                                                    \
+      asm volatile(REPEAT(text) "\ns_waitcnt vmcnt(0)" : "+v"(x) : "v"(p) : "memory");             \
+    out[LANE] = *(float*)&x;                                                                       \
+  }
+
+GLOBAL_KERNEL(global_load_dword, float, 4 * LANE, "global_load_dword %0, %1, off")
+GLOBAL_KERNEL(global_load_dwordx4, float4v, 16 * LANE, "global_load_dwordx4 %0, %1, off")
+GLOBAL_KERNEL(global_load_scattered, float, 1028 * LANE, "global_load_dword %0, %1, off")
+GLOBAL_KERNEL(global_load_ushort, float, 2 * LANE, "global_load_ushort %0, %1, off")
+GLOBAL_KERNEL(global_store_dword, float, 4 * LANE, "global_store_dword %1, %0, off")
+GLOBAL_KERNEL(global_store_dwordx4, float4v, 16 * LANE, "global_store_dwordx4 %1, %0, off")
+GLOBAL_KERNEL(global_atomic_add, float, 4 * LANE, "global_atomic_add %1, %0, off")
+
+KERNEL buffer_load_dword(float* out, int n) {
+  float x = 0;
+  int at = 4 * LANE;
+  int __attribute__((ext_vector_type(4)))
+  v = {(int)(long)out, (int)((long)out >> 32), 65536, 0x20000};
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT("buffer_load_dword %0, %1, %2, 0 offen") "\ns_waitcnt vmcnt(0)"
+                 : "+v"(x)
+                 : "v"(at), "s"(v)
+                 : "memory");
+  out[LANE] = x;
+}
+
+#define MFMA_KERNEL(name, acc, operand, text)                                                      \
+  KERNEL name(float* out, int n) {                                                                 \
+    acc c = {};                                                                                    \
+    operand a = {1, 2, 1, 3}, b = {2, 1, 0, 1};                                                    \
+    for (int i = 0; i < n; ++i)                                                                    \
+      asm volatile(REPEAT(text) "\ns_nop 15\ns_nop 15" : "+v"(c) : "v"(a), "v"(b));                \
+    out[LANE] = c[0] + c[3];                                                                       \
+  }
+
+MFMA_KERNEL(mfma_32x32x8_bf16, float16v, short4v, "v_mfma_f32_32x32x8_bf16 %0, %1, %2, %0")
+MFMA_KERNEL(mfma_16x16x16_f16, float4v, half4v, "v_mfma_f32_16x16x16_f16 %0, %1, %2, %0")
