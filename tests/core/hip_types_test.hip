@@ -5,6 +5,7 @@
 #include <wavetile/core/vec.hpp>
 
 #include <hip/hip_bf16.h>
+#include <hip/hip_bfloat16.h>
 #include <hip/hip_fp16.h>
 #include <hip/hip_fp8.h>
 #include <hip/hip_runtime.h>
@@ -22,6 +23,7 @@ using test::device_buffer;
 
 static_assert(std::is_same_v<storage_t<__half>, fp16>);
 static_assert(std::is_same_v<storage_t<const __hip_bfloat16>, bf16>);
+static_assert(std::is_same_v<storage_t<hip_bfloat16>, bf16> && sizeof(hip_bfloat16) == 2);
 static_assert(std::is_same_v<storage_t<_Float16>, fp16>);
 static_assert(std::is_same_v<storage_t<__bf16>, bf16>);
 static_assert(std::is_same_v<storage_t<__hip_fp8_e4m3_fnuz>, fp8_e4m3_fnuz>);

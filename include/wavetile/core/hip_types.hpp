@@ -1,7 +1,7 @@
 /// \file
 /// HIP's own element types and the compiler's, accepted wherever ours are.
 ///
-/// Only declares HIP's types; include <hip/hip_fp16.h>, <hip/hip_bf16.h> or <hip/hip_fp8.h>
+/// Only declares HIP's types; include <hip/hip_fp16.h>, <hip/hip_bf16.h>, <hip/hip_fp8.h>, …
 /// yourself, before or after, where you use them.
 #pragma once
 
@@ -11,6 +11,7 @@
 
 struct __half;
 struct __hip_bfloat16;
+struct hip_bfloat16;
 struct __hip_fp8_e4m3_fnuz;
 struct __hip_fp8_e5m2_fnuz;
 struct __hip_fp8_e4m3;
@@ -22,6 +23,8 @@ template <>
 struct numeric_traits<::__half> : numeric_traits<fp16> {};
 template <>
 struct numeric_traits<::__hip_bfloat16> : numeric_traits<bf16> {};
+template <>
+struct numeric_traits<::hip_bfloat16> : numeric_traits<bf16> {};
 template <>
 struct numeric_traits<::__hip_fp8_e4m3_fnuz> : numeric_traits<fp8_e4m3_fnuz> {};
 template <>
