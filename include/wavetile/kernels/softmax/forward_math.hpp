@@ -19,6 +19,7 @@
 #include <wavetile/core/math.hpp>
 #include <wavetile/kernels/rows/row_tile.hpp>
 #include <wavetile/kernels/softmax/problem.hpp>
+#include <wavetile/wave/vote.hpp>
 
 #if WAVETILE_HIP
 
