@@ -1,12 +1,12 @@
 #include "loader/kernel_metadata.hpp"
 
 #include "loader/elf_image.hpp"
+#include "loader/message_pack.hpp"
 #include "machine/occupancy.hpp"
 #include "machine/parallel_safety.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
-#include <llvm/BinaryFormat/MsgPackDocument.h>
 #include <stdexcept>
 
 namespace wavesim {
@@ -15,8 +15,6 @@ Kernel::Kernel() = default;
 Kernel::~Kernel() = default;
 
 namespace {
-
-using llvm::msgpack::DocNode;
 
 // More than any kernel can have (the hardware field for private memory allows less).
 constexpr std::uint64_t largest_kernarg = 1 << 20;
@@ -30,61 +28,46 @@ public:
     std::vector<std::unique_ptr<Kernel>> kernels;
     if (image_.metadata().empty())
       return kernels; // device variables only
-    if (!document_.readFromBlob(image_.metadata(), false) || !document_.getRoot().isMap())
+    PackNode root;
+    if (!read_pack(image_.metadata(), root) || root.kind != PackNode::Kind::map)
       throw std::runtime_error("the metadata note is damaged");
-    DocNode* list = find(document_.getRoot(), "amdhsa.kernels");
+    const PackNode* list = root.find("amdhsa.kernels");
     if (!list)
       return kernels;
-    if (!list->isArray())
+    if (list->kind != PackNode::Kind::array)
       throw std::runtime_error("the metadata's list of kernels is damaged");
-    for (DocNode& node : list->getArray())
+    for (const PackNode& node : list->array)
       kernels.push_back(read_kernel(node));
     return kernels;
   }
 
 private:
-  static DocNode* find(DocNode& node, llvm::StringRef key) {
-    if (!node.isMap())
-      return nullptr;
-    auto& map = node.getMap();
-    const auto it = map.find(key);
-    return it == map.end() ? nullptr : &it->second;
-  }
-
-  std::uint64_t number(DocNode& node, llvm::StringRef key, std::uint64_t otherwise,
-                       std::uint64_t largest) const {
-    DocNode* found = find(node, key);
+  static std::uint64_t number(const PackNode& node, std::string_view key, std::uint64_t otherwise,
+                              std::uint64_t largest) {
+    const PackNode* found = node.find(key);
     if (!found)
       return otherwise;
-    const auto kind = found->getKind();
-    std::uint64_t x = 0;
-    if (kind == llvm::msgpack::Type::UInt)
-      x = found->getUInt();
-    else if (kind == llvm::msgpack::Type::Int && found->getInt() >= 0)
-      x = static_cast<std::uint64_t>(found->getInt());
-    else if (kind == llvm::msgpack::Type::Boolean)
-      x = found->getBool() ? 1u : 0u;
-    else
-      throw std::runtime_error(fmt::format("metadata: {} is not a number", key.str()));
-    if (x > largest)
+    if (found->kind != PackNode::Kind::number)
+      throw std::runtime_error(fmt::format("metadata: {} is not a number", key));
+    if (found->number > largest)
       throw std::runtime_error(
-          fmt::format("metadata: {} is {}, more than {}", key.str(), x, largest));
-    return x;
+          fmt::format("metadata: {} is {}, more than {}", key, found->number, largest));
+    return found->number;
   }
 
-  std::uint32_t number32(DocNode& node, llvm::StringRef key, std::uint32_t otherwise,
-                         std::uint64_t largest) const {
+  static std::uint32_t number32(const PackNode& node, std::string_view key, std::uint32_t otherwise,
+                                std::uint64_t largest) {
     return static_cast<std::uint32_t>(number(node, key, otherwise, largest));
   }
 
-  static std::string text(DocNode& node, llvm::StringRef key) {
-    DocNode* found = find(node, key);
-    if (!found || !found->isString())
-      throw std::runtime_error(fmt::format("metadata: {} is missing", key.str()));
-    return found->getString().str();
+  static std::string text(const PackNode& node, std::string_view key) {
+    const PackNode* found = node.find(key);
+    if (!found || found->kind != PackNode::Kind::text)
+      throw std::runtime_error(fmt::format("metadata: {} is missing", key));
+    return found->text;
   }
 
-  std::unique_ptr<Kernel> read_kernel(DocNode& node) {
+  std::unique_ptr<Kernel> read_kernel(const PackNode& node) const {
     auto kernel = std::make_unique<Kernel>();
     kernel->name = text(node, ".name");
     const std::string symbol = text(node, ".symbol");
@@ -103,13 +86,13 @@ private:
     return kernel;
   }
 
-  void read_arguments(DocNode& node, Kernel& kernel) {
-    DocNode* list = find(node, ".args");
+  static void read_arguments(const PackNode& node, Kernel& kernel) {
+    const PackNode* list = node.find(".args");
     if (!list)
       return;
-    if (!list->isArray())
+    if (list->kind != PackNode::Kind::array)
       throw std::runtime_error(fmt::format("kernel {}: .args is damaged", kernel.name));
-    for (DocNode& entry : list->getArray()) {
+    for (const PackNode& entry : list->array) {
       KernelArgument argument;
       argument.kind = text(entry, ".value_kind");
       argument.offset = number32(entry, ".offset", 0, largest_kernarg);
@@ -172,7 +155,6 @@ private:
   }
 
   const ElfImage& image_;
-  llvm::msgpack::Document document_;
 };
 
 } // namespace

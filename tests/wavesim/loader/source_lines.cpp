@@ -35,7 +35,7 @@ std::string SourceLines::at(std::uint64_t address) {
   if (!parts_->dwarf)
     return {};
   using Kind = llvm::DILineInfoSpecifier::FileLineInfoKind;
-  const llvm::DILineInfoSpecifier wanted(Kind::RawValue, llvm::DINameKind::None);
+  const llvm::DILineInfoSpecifier wanted(Kind::AbsoluteFilePath, llvm::DINameKind::None);
   const auto line = parts_->dwarf->getLineInfoForAddress(
       {address, llvm::object::SectionedAddress::UndefSection}, wanted);
   if (!line || line->Line == 0 || line->FileName == llvm::DILineInfo::BadString)
