@@ -80,5 +80,6 @@ function(wavetile_add_hip_test name)
                               LIBRARIES ${arg_LIBRARIES} GTest::gtest_main Threads::Threads
                               OPTIONS ${arg_OPTIONS} ARCHITECTURES ${arg_ARCHITECTURES})
   wavetile_own_program(${name})
+  set_property(GLOBAL APPEND PROPERTY WAVETILE_HIP_TESTS ${name})
   wavetile_register_hip_test(${name} ${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS})
 endfunction()

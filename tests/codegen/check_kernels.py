@@ -1,6 +1,6 @@
 """Prints what each kernel of the library takes and fails where one leaves its registers.
 
-  check_kernels.py --compiler COMPILER [--arch gfx942] [--select REGEX] PROGRAM...
+  check_kernels.py --compiler COMPILER [--arch gfx942] [--select REGEX] --programs PROGRAM...
 
 Fails if a kernel in namespace wavetile has scratch memory, spilled registers or more LDS than a workgroup
 can have, if it is not compiled for exactly the workgroup size of its config, or if no kernel was found.
@@ -22,13 +22,8 @@ def waves_per_simd(registers):
     return min(MOST_WAVES, REGISTER_FILE // granules)
 
 
-def short(name):
-    """The name as a person would write it, without namespaces and enumerator types."""
-    return re.sub(r"wavetile::(kernels::|detail::)?", "", name)
-
-
 def problems_of(kernel):
-    waves = re.search(r"_config\{\([\w:]+\)\d+, (\d+)[,}]", kernel.name)
+    waves = re.search(r"_config\{(?:\([\w:]+\)\d+, )?(\d+)[,}]", kernel.name)
     if waves and int(waves[1]) * 64 != kernel.number(".max_flat_workgroup_size"):
         yield f"compiled for {kernel.number('.max_flat_workgroup_size')} work-items, its config has {waves[1]} waves"
     for key, what in [(".private_segment_fixed_size", "bytes of scratch a lane"),
@@ -50,7 +45,7 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--arch", default="gfx942")
     parser.add_argument("--select", default=r"^wavetile::")
-    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--programs", nargs="+", required=True)
     options = parser.parse_args()
     tools = code_objects.Tools.of(options.compiler)
 
@@ -66,7 +61,7 @@ def main():
         print(f"{vgprs:5} {kernel.number('.agpr_count'):5} {kernel.number('.sgpr_count'):5} "
               f"{waves_per_simd(vgprs):5} {kernel.number('.private_segment_fixed_size'):7} "
               f"{kernel.number('.group_segment_fixed_size'):6} "
-              f"{kernel.number('.max_flat_workgroup_size'):5}  {short(kernel.name)}")
+              f"{kernel.number('.max_flat_workgroup_size'):5}  {code_objects.short(kernel.name)}")
         for problem in problems_of(kernel):
             failed += 1
             print(f"      FAILED {problem}")

@@ -123,6 +123,11 @@ def without_parameters(name):
     return name[:end].removeprefix("void ")
 
 
+def short(name):
+    """The name as a person would write it, without namespaces."""
+    return re.sub(r"wavetile::(kernels::|detail::)?", "", name)
+
+
 def kernels_of(tools, program, arch="gfx942"):
     """All kernels a program has for an architecture."""
     result = []
