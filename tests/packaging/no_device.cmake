@@ -1,0 +1,25 @@
+# A program that finds no device says so on its error stream and fails.
+#   cmake -DRUNNER=<command, separated by |> -DPROGRAM=<program> -DWORK=<scratch folder> -P no_device.cmake
+cmake_minimum_required(VERSION 3.25)
+string(REPLACE "|" ";" RUNNER "${RUNNER}")
+set(ENV{HIP_VISIBLE_DEVICES} -1)
+set(ENV{ROCR_VISIBLE_DEVICES} -1)
+set(arguments)
+if(PROGRAM MATCHES "operators$") # a NumPy file of shape (2,), for it to get as far as the device
+  file(MAKE_DIRECTORY ${WORK})
+  file(WRITE ${WORK}/x.b64 "k05VTVBZAQB2AHsnZGVzY3InOiAnPGY0JywgJ2ZvcnRyYW5fb3JkZXInOiBGYWxzZSwgJ3NoYXBlJzogKDIsKSwgfSAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAAIA/AAAAQA==")
+  execute_process(COMMAND base64 -d ${WORK}/x.b64 OUTPUT_FILE ${WORK}/x.npy COMMAND_ERROR_IS_FATAL ANY)
+  set(arguments softmax --input ${WORK}/x.npy --output ${WORK}/y.npy)
+endif()
+execute_process(COMMAND ${RUNNER} ${PROGRAM} ${arguments}
+                RESULT_VARIABLE result ERROR_VARIABLE errors OUTPUT_VARIABLE output)
+message(NOTICE "${output}${errors}")
+if(result EQUAL 0)
+  message(FATAL_ERROR "it reports success without a device")
+endif()
+if(NOT errors MATCHES "no_device|no [A-Za-z]* ?device")
+  message(FATAL_ERROR "its error stream should say that there is no device")
+endif()
+if(EXISTS ${WORK}/y.npy)
+  message(FATAL_ERROR "it wrote an output without a device")
+endif()
