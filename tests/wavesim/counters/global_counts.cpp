@@ -53,11 +53,21 @@ private:
 std::uint64_t tcp_accesses(const std::uint64_t* address, std::uint64_t mask, std::uint64_t bytes) {
   std::uint64_t total = 0;
   for (unsigned quad = 0; quad < lanes; quad += 4) {
+    const auto on = static_cast<unsigned>(mask >> quad & 0xf);
+    const std::uint64_t* at = address + quad;
+    const auto room = [&](unsigned i) { return line_bytes - at[i] % line_bytes >= bytes; };
+    if (on == 0xf && room(0) && room(1) && room(2) && room(3)) [[likely]] {
+      const std::uint64_t a = at[0] / line_bytes, b = at[1] / line_bytes;
+      const std::uint64_t c = at[2] / line_bytes, d = at[3] / line_bytes;
+      total += 1u + unsigned{b != a} + (unsigned{c != a} & unsigned{c != b}) +
+               (unsigned{d != a} & unsigned{d != b} & unsigned{d != c});
+      continue;
+    }
     QuadLines lines;
-    for (unsigned lane = quad; lane < quad + 4; ++lane)
-      if (mask >> lane & 1) {
-        lines.add(address[lane] / line_bytes);
-        lines.add((address[lane] + bytes - 1) / line_bytes);
+    for (unsigned i = 0; i < 4; ++i)
+      if (on >> i & 1) {
+        lines.add(at[i] / line_bytes);
+        lines.add((at[i] + bytes - 1) / line_bytes);
       }
     total += lines.count();
   }
@@ -82,8 +92,11 @@ void count_global_run(Wave& wave, const Op& op, std::uint64_t base, std::uint64_
                       Traffic traffic) {
   OpTally& record = add_bytes(wave, op, lanes, bytes, traffic);
   const std::uint64_t quad_bytes = 4 * bytes;
-  for (std::uint64_t at = base; at < base + lanes * bytes; at += quad_bytes)
-    record.tcp_accesses += (at + quad_bytes - 1) / line_bytes - at / line_bytes + 1;
+  if (line_bytes % quad_bytes == 0 && base % quad_bytes == 0)
+    record.tcp_accesses += lanes / 4;
+  else
+    for (std::uint64_t at = base; at < base + lanes * bytes; at += quad_bytes)
+      record.tcp_accesses += (at + quad_bytes - 1) / line_bytes - at / line_bytes + 1;
   GroupLines& lines = lines_of(*wave.group);
   if (reads(traffic))
     lines.read.add(base, lanes * bytes);

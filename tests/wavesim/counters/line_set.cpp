@@ -4,7 +4,6 @@ namespace wavesim {
 
 namespace {
 constexpr unsigned lines_per_block = 64;
-constexpr std::uint64_t block_bytes = line_bytes * lines_per_block;
 } // namespace
 
 LineSet::Slot& LineSet::find(std::uint64_t key) {
@@ -53,24 +52,25 @@ void LineSet::add(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void LineSet::add_lanes(const std::uint64_t* address, std::uint64_t lanes, std::uint64_t bytes) {
-  std::uint64_t block = ~0ull, mask = 0; // consecutive lanes mostly stay in one block
-  while (lanes != 0) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    lanes &= lanes - 1;
-    const std::uint64_t first = address[lane];
-    const std::uint64_t last = first + bytes - 1;
-    if (first / block_bytes != last / block_bytes) {
-      add(first, bytes);
+  // Neighbouring lanes mostly share a line, and nearly always a block.
+  std::uint64_t line = ~0ull, block = ~0ull, mask = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t at = address[std::countr_zero(lanes)];
+    const std::uint64_t first = at / line_bytes, last = (at + bytes - 1) / line_bytes;
+    if (first == line && last == line)
+      continue;
+    if (first / lines_per_block != last / lines_per_block) {
+      add(at, bytes);
       continue;
     }
-    if (first / block_bytes != block) {
+    if (first / lines_per_block != block) {
       if (mask != 0)
         insert(block, mask);
-      block = first / block_bytes;
+      block = first / lines_per_block;
       mask = 0;
     }
-    mask |= 1ull << (first / line_bytes % lines_per_block);
-    mask |= 1ull << (last / line_bytes % lines_per_block);
+    mask |= 1ull << first % lines_per_block | 1ull << last % lines_per_block;
+    line = last;
   }
   if (mask != 0)
     insert(block, mask);

@@ -41,6 +41,14 @@ struct BufferLanes {
       {}; ///< [d]: lanes whose dword d (or whose sub-dword datum) is in bounds
 };
 
+/// The lanes whose entry of `row` is at most `limit`; a null row stands for zeros.
+inline std::uint64_t at_most(const std::uint32_t* row, std::uint64_t limit) {
+  constexpr std::uint64_t largest = ~std::uint32_t{0};
+  if (!row || limit >= largest)
+    return all_lanes;
+  return lanes_at_most(row, static_cast<std::uint32_t>(limit));
+}
+
 /// `pieces` clamped parts of `bytes` each. A lane's parts are in bounds from the first to some
 /// last.
 inline void buffer_lanes(const Wave& w, const Op& op, std::uint64_t exec, unsigned pieces,
@@ -49,23 +57,24 @@ inline void buffer_lanes(const Wave& w, const Op& op, std::uint64_t exec, unsign
   const std::uint64_t soffset = buffer_soffset(w, op);
   const std::uint32_t* index = op.idxen ? w.v[op.vaddr] : nullptr;
   const std::uint32_t* offset = op.offen ? w.v[op.vaddr + (op.idxen ? 1 : 0)] : nullptr;
-  const bool structured = op.idxen && v.stride != 0;
-  const std::uint64_t checked_soffset = buffer_soffset_checked() ? soffset : 0;
   const auto immediate = static_cast<std::uint64_t>(std::int64_t{op.offset});
-  std::uint64_t room[lanes]; // pieces in bounds
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t i = index ? index[lane] : 0;
-    const std::uint64_t o = (offset ? offset[lane] : 0) + immediate;
-    out.at.lane[lane] = v.base + soffset + i * v.stride + o;
-    const std::uint64_t start = o + checked_soffset;
-    const std::uint64_t left = start < v.records ? (v.records - start) / bytes : 0;
-    room[lane] = structured ? (i < v.records ? 4 : 0) : left;
-  }
-  for (unsigned d = 0; d < pieces; ++d) {
-    std::uint64_t mask = 0;
+
+  const std::uint64_t base = v.base + soffset + immediate;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    out.at.lane[lane] = base;
+  if (offset)
     for (unsigned lane = 0; lane < lanes; ++lane)
-      mask |= std::uint64_t{room[lane] > d} << lane;
-    out.inside[d] = mask & exec;
+      out.at.lane[lane] += offset[lane];
+  if (index && v.stride)
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      out.at.lane[lane] += std::uint64_t{index[lane]} * v.stride;
+
+  const bool structured = index && v.stride != 0;
+  const std::uint64_t uniform = immediate + (buffer_soffset_checked() ? soffset : 0);
+  for (unsigned d = 0; d < pieces; ++d) {
+    const std::uint64_t end = structured ? 1 : uniform + std::uint64_t{d + 1} * bytes;
+    out.inside[d] =
+        end <= v.records ? exec & at_most(structured ? index : offset, v.records - end) : 0;
   }
 }
 

@@ -7,24 +7,6 @@
 
 namespace wavesim::WAVESIM_SIMD_NS {
 
-/// Bit i is set where lane i of the row is at most `limit`, unsigned.
-inline std::uint64_t lanes_at_most(const std::uint32_t* row, std::uint32_t limit) {
-  std::uint64_t mask = 0;
-#ifdef __AVX512F__
-  const __m512i bound = _mm512_set1_epi32(static_cast<int>(limit));
-  for (unsigned i = 0; i < lanes; i += 16)
-    mask |= std::uint64_t{_mm512_cmple_epu32_mask(_mm512_load_si512(row + i), bound)} << i;
-#else
-  const __m256i bound = _mm256_set1_epi32(static_cast<int>(limit));
-  for (unsigned i = 0; i < lanes; i += 8) {
-    const __m256i x = _mm256_load_si256(reinterpret_cast<const __m256i*>(row + i));
-    const __m256i on = _mm256_cmpeq_epi32(_mm256_max_epu32(x, bound), bound);
-    mask |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(on)))} << i;
-  }
-#endif
-  return mask;
-}
-
 /// The lanes of `exec` whose access of `bytes` at address + offset lies inside LDS. The others read
 /// 0 and write nothing. M0 plays no part, as in LLVM's model of gfx9.
 inline std::uint64_t lds_in_range(const Wave& w, const std::uint32_t* address, std::uint32_t offset,
@@ -43,45 +25,46 @@ inline bool lds_is_run(const std::uint32_t* address, unsigned bytes) {
   return difference == 0;
 }
 
-/// Whether every phase asks each of the 32 banks for exactly one dword: the common case, decided
-/// without looking at single lanes. Natural alignment is part of the question.
+/// Whether in every phase all active lanes want different banks: the common case, decided without
+/// looking at single lanes. Natural alignment is part of the question.
 template <unsigned Bytes>
-inline bool lds_conflict_free(LdsPhases phases, const std::uint32_t* address,
-                              std::uint32_t offset) {
+inline bool lds_conflict_free(LdsPhases phases, const std::uint32_t* address, std::uint32_t offset,
+                              std::uint64_t exec) {
   constexpr std::uint32_t dwords_each = (1u << (Bytes / 4)) - 1;
-  alignas(64) std::uint32_t used[lanes];
+  Row used; // banks of a lane, one bit each
+  spread_mask(used, exec);
   std::uint32_t misaligned = 0;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const std::uint32_t at = address[lane] + offset;
-    misaligned |= at & (Bytes - 1);
-    used[lane] = dwords_each << (at >> 2 & 31 & ~(Bytes / 4 - 1));
+    misaligned |= at & (Bytes - 1) & used.lane[lane];
+    used.lane[lane] &= dwords_each << (at >> 2 & 31 & ~(Bytes / 4 - 1));
   }
   if (misaligned)
     return false;
-  const auto covered = [&](unsigned first, unsigned count) {
+  const auto banks_of = [&](unsigned first, unsigned count) {
     std::uint32_t banks = 0;
     for (unsigned i = 0; i < count; ++i)
-      banks |= used[first + i];
+      banks |= used.lane[first + i];
     return banks;
   };
-  std::uint32_t all = ~0u;
+  int wanted = 0;
   if constexpr (Bytes == 4) {
-    all &= covered(0, 32) & covered(32, 32);
+    wanted = std::popcount(banks_of(0, 32)) + std::popcount(banks_of(32, 32));
   } else if constexpr (Bytes == 8) {
     for (unsigned i = 0; i < 4; ++i)
-      all &= covered(16 * i, 16);
+      wanted += std::popcount(banks_of(16 * i, 16));
   } else if (phases == LdsPhases::eighths) {
     for (unsigned i = 0; i < 8; ++i)
-      all &= covered(8 * i, 8);
+      wanted += std::popcount(banks_of(8 * i, 8));
   } else {
     for (unsigned half = 0; half < lanes; half += 32) {
-      all &= covered(half + 0, 4) | covered(half + 20, 4);
-      all &= covered(half + 4, 4) | covered(half + 16, 4);
-      all &= covered(half + 8, 4) | covered(half + 28, 4);
-      all &= covered(half + 12, 4) | covered(half + 24, 4);
+      wanted += std::popcount(banks_of(half + 0, 4) | banks_of(half + 20, 4));
+      wanted += std::popcount(banks_of(half + 4, 4) | banks_of(half + 16, 4));
+      wanted += std::popcount(banks_of(half + 8, 4) | banks_of(half + 28, 4));
+      wanted += std::popcount(banks_of(half + 12, 4) | banks_of(half + 24, 4));
     }
   }
-  return all == ~0u;
+  return wanted == std::popcount(exec) * static_cast<int>(Bytes / 4);
 }
 
 constexpr std::uint32_t lds_phase_count(LdsPhases phases) {
@@ -95,7 +78,7 @@ inline void count_lds_access(OpTally& record, bool write, bool atomic, const std
   constexpr bool even = Bytes == 4 || Bytes == 8 || Bytes == 16;
   const LdsPhases phases = lds_phases(Bytes, write);
   if constexpr (even)
-    if (exec == all_lanes && lds_conflict_free<Bytes>(phases, address, offset)) {
+    if (lds_conflict_free<Bytes>(phases, address, offset, exec)) {
       record.lds_clocks += lds_phase_count(phases);
       return;
     }

@@ -21,8 +21,12 @@ void pull(Row& out, const std::uint32_t* data, const std::uint32_t* source, std:
     _mm512_store_si512(out.lane + i, _mm512_mask_blend_epi32(upper, low, high));
   }
 #else
+  Row known;
+  spread_mask(known, valid);
   for (unsigned lane = 0; lane < lanes; ++lane)
-    out.lane[lane] = valid >> source[lane] & 1 ? data[source[lane]] : 0;
+    known.lane[lane] &= data[lane];
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    out.lane[lane] = known.lane[source[lane] & 63];
 #endif
 }
 

@@ -147,6 +147,24 @@ inline void load_zero(std::uint32_t* row, unsigned lane) {
   load_lane<W>(row, lane, zero);
 }
 
+/// Bit i is set where lane i of the row is at most `limit`, unsigned.
+inline std::uint64_t lanes_at_most(const std::uint32_t* row, std::uint32_t limit) {
+  std::uint64_t mask = 0;
+#ifdef __AVX512F__
+  const __m512i bound = _mm512_set1_epi32(static_cast<int>(limit));
+  for (unsigned i = 0; i < lanes; i += 16)
+    mask |= std::uint64_t{_mm512_cmple_epu32_mask(_mm512_load_si512(row + i), bound)} << i;
+#else
+  const __m256i bound = _mm256_set1_epi32(static_cast<int>(limit));
+  for (unsigned i = 0; i < lanes; i += 8) {
+    const __m256i x = _mm256_load_si256(reinterpret_cast<const __m256i*>(row + i));
+    const __m256i on = _mm256_cmpeq_epi32(_mm256_max_epu32(x, bound), bound);
+    mask |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(on)))} << i;
+  }
+#endif
+  return mask;
+}
+
 // ----------------------------------------------------------- all lanes at once, four by four
 
 inline __m128i read_bits(const std::byte* p, std::integral_constant<unsigned, 2>) {
