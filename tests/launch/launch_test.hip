@@ -2,6 +2,7 @@
 #include "device_buffer.hpp"
 #include "verify.hpp"
 
+#include <wavetile/group/barrier.hpp>
 #include <wavetile/launch/launch.hpp>
 #include <wavetile/wave/lane.hpp>
 
@@ -115,9 +116,7 @@ WAVETILE_KERNEL void fill_lds(int bytes, unsigned* out) {
   auto* words = reinterpret_cast<unsigned*>(dynamic_lds);
   for (int i = thread_id(); i < bytes / 4; i += 256)
     words[i] = static_cast<unsigned>(i) * 3u;
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  __builtin_amdgcn_s_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  group::barrier();
   unsigned wrong = 0;
   for (int i = thread_id(); i < bytes / 4; i += 256)
     wrong += words[bytes / 4 - 1 - i] != static_cast<unsigned>(bytes / 4 - 1 - i) * 3u;
@@ -143,9 +142,12 @@ TEST(launch, one_byte_more_is_refused_with_both_numbers) {
 
 WAVETILE_KERNEL void static_and_dynamic(unsigned* out) {
   WAVETILE_SHARED unsigned fixed[8192]; // 32 KiB
-  fixed[thread_id()] = 1;
+  for (int i = thread_id(); i < 8192; i += 64)
+    fixed[i] = static_cast<unsigned>(i);
   dynamic_lds[thread_id()] = 1;
-  out[thread_id()] = fixed[thread_id()] + dynamic_lds[thread_id()];
+  group::barrier();
+  // another work-item's element, so that the array is needed
+  out[thread_id()] = fixed[8191 - thread_id() * 128] + dynamic_lds[63 - thread_id()];
 }
 
 TEST(launch, static_lds_counts_too) {
@@ -153,7 +155,9 @@ TEST(launch, static_lds_counts_too) {
   EXPECT_TRUE(
       launch(static_and_dynamic, {.grid = 1, .block = 64, .lds_bytes = 32768}, nullptr, out.data())
           .ok());
-  EXPECT_EQ(out.download(), std::vector<unsigned>(64, 2));
+  const auto sums = out.download();
+  for (unsigned t = 0; t < 64; ++t)
+    EXPECT_EQ(sums[t], 8192 - t * 128);
   out.poison();
   const status refused =
       launch(static_and_dynamic, {.grid = 1, .block = 64, .lds_bytes = 32784}, nullptr, out.data());
