@@ -1,0 +1,70 @@
+/// \file
+/// Runs an operator on arrays in .npy files:
+///
+///     operators softmax --input x.npy --output y.npy [--dtype fp32|fp16|bf16] [--scale S] [--log]
+///                       [--mask m.npy] [--causal]
+///     operators reduce  --input x.npy --output y.npy --op sum [--axis -1|all] [--dtype ...]
+///
+/// Exit code: 0, 1 when the operator or a file failed, 2 for a wrong command line.
+#include "commands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <map>
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs an operator of wavetile on NumPy files.", "operators");
+  app.require_subcommand(1);
+
+  operators::softmax_command softmax;
+  CLI::App* softmax_app =
+      app.add_subcommand("softmax", "softmax over the last axis; the result is written as float32");
+  softmax_app->add_option("--input", softmax.input, "array of numbers, any rank")->required();
+  softmax_app->add_option("--output", softmax.output, "file to write")->required();
+  const std::map<std::string, operators::dtype> softmax_types{{"fp32", operators::dtype::fp32},
+                                                              {"fp16", operators::dtype::fp16},
+                                                              {"bf16", operators::dtype::bf16}};
+  softmax_app->add_option("--dtype", softmax.type, "element type on the device: fp32, fp16 or bf16")
+      ->transform(CLI::CheckedTransformer(softmax_types));
+  softmax_app->add_option("--scale", softmax.scale, "factor on the input before the exponential");
+  softmax_app->add_flag("--log", softmax.log, "the logarithm of the softmax");
+  softmax_app->add_option("--mask", softmax.mask,
+                          "bool or uint8 (0 hides) or float (added) array that broadcasts to the "
+                          "input");
+  softmax_app->add_flag(
+      "--causal", softmax.causal,
+      "query i of the last axis but one sees keys up to the bottom-right diagonal");
+
+  operators::reduce_command reduce;
+  CLI::App* reduce_app = app.add_subcommand("reduce", "reduction over an axis or everything");
+  reduce_app->add_option("--input", reduce.input, "array of numbers, any rank")->required();
+  reduce_app->add_option("--output", reduce.output, "file to write")->required();
+  reduce_app->add_option("--op", reduce.operation, "what to compute")
+      ->required()
+      ->check(CLI::IsMember(
+          {"sum", "mean", "product", "min", "max", "argmin", "argmax", "sum_of_squares"}));
+  reduce_app->add_option("--axis", reduce.axis, "axis to reduce, negative from the end, or all")
+      ->capture_default_str();
+  reduce_app
+      ->add_option("--dtype", reduce.type,
+                   "element type on the device; without it that of the file")
+      ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int32", "int64"}));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    if (*softmax_app)
+      softmax.run();
+    else
+      reduce.run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "operators: error: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
