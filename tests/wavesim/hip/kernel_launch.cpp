@@ -5,6 +5,7 @@
 #include "hip/entry.hpp"
 #include "hip/kernel_arguments.hpp"
 #include "hip/runtime.hpp"
+#include "machine/fault.hpp"
 #include "machine/memory_map.hpp"
 #include "machine/occupancy.hpp"
 
@@ -81,7 +82,7 @@ hipError_t check_launch(const ihipModuleSymbol_t& function, dim3 grid, dim3 bloc
                         std::size_t shared_bytes, bool cooperative, LaunchCall call) {
   const Kernel& kernel = *function.kernel;
   const auto refuse = [&](hipError_t error, const std::string& why) {
-    note(fmt::format("launch of {} refused: {}", kernel.name, why));
+    note(fmt::format("launch of {} refused: {}", demangled(kernel.name), why));
     return error;
   };
   const hipError_t bad_shape =
@@ -143,7 +144,7 @@ hipError_t gather_arguments(const Kernel& kernel, void* const* pointers, void* c
     if (!bytes || (!buffer && *bytes != 0) || *bytes < explicit_end || *bytes > segment.size()) {
       note(fmt::format(
           "launch of {} refused: a buffer of {} bytes of arguments; the kernel's have {}",
-          kernel.name, bytes ? *bytes : 0, explicit_end));
+          demangled(kernel.name), bytes ? *bytes : 0, explicit_end));
       return hipErrorInvalidValue;
     }
     std::copy_n(static_cast<const std::byte*>(buffer), *bytes, segment.begin());
@@ -154,7 +155,8 @@ hipError_t gather_arguments(const Kernel& kernel, void* const* pointers, void* c
     if (a.is_hidden())
       continue;
     if (!pointers || !pointers[index]) {
-      note(fmt::format("launch of {} refused: argument {} is missing", kernel.name, index));
+      note(fmt::format("launch of {} refused: argument {} is missing", demangled(kernel.name),
+                       index));
       return hipErrorInvalidValue;
     }
     std::memcpy(segment.data() + a.offset, pointers[index++], a.size);

@@ -30,11 +30,15 @@ inline std::vector<std::byte> read_file(const std::string& path) {
 template <class T>
 class DeviceArray {
 public:
-  explicit DeviceArray(std::size_t n, T value = T()) : data_(n, value) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(data_.data());
-    MemoryMap::instance().add({begin, begin + n * sizeof(T), RangeKind::device, 1, 0});
+  explicit DeviceArray(std::size_t n, T value = T())
+      : data_(static_cast<T*>(::operator new(n * sizeof(T), alignment))), size_(n) {
+    std::fill_n(data_, n, value);
+    MemoryMap::instance().add({begin(), begin() + n * sizeof(T), RangeKind::device, 1, 0});
   }
-  ~DeviceArray() { MemoryMap::instance().remove(reinterpret_cast<std::uintptr_t>(data_.data())); }
+  ~DeviceArray() {
+    MemoryMap::instance().remove(begin());
+    ::operator delete(data_, alignment);
+  }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
   T* data() { return data_; }
@@ -42,6 +46,7 @@ public:
   std::vector<T> values() const { return {data_, data_ + size_}; }
 
 private:
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data_); }
   static constexpr std::align_val_t alignment{256}; // as hipMalloc
   T* data_;
   std::size_t size_;
