@@ -154,9 +154,9 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
   const int64_t chunks = problem.reduced / chunk;
   const int64_t slot_bytes = round_up(problem.value_bytes, 4) * result.config.waves;
   if (problem.form == reduce_form::rows) {
-    for (auto kernel :
-         {reduce_kernel::row_lanes, reduce_kernel::row_workgroup, reduce_kernel::row_split})
-      consider(kernel);
+    consider(reduce_kernel::row_lanes);
+    consider(reduce_kernel::row_workgroup);
+    consider(reduce_kernel::row_split);
     if (chunks <= lane_chunks) {
       refuse(reduce_kernel::row_workgroup, reduce_refusal::row_too_short);
       refuse(reduce_kernel::row_split, reduce_refusal::row_too_short);
