@@ -1,0 +1,160 @@
+// The `wavesim` command: exit codes, messages, environment, and the reports of a counted program.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Outcome {
+  int code = -1;
+  std::string text; ///< stdout and stderr together
+};
+
+Outcome shell(const std::string& command) {
+  Outcome outcome;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe)
+    return outcome;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    outcome.text.append(buffer.data(), n);
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+Outcome wavesim(const std::string& arguments) {
+  return shell(std::string(WAVESIM_TOOL) + " " + arguments);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Tool, ExitCodeIsTheProgramsOwn) {
+  EXPECT_EQ(wavesim("-- sh -c 'exit 0'").code, 0);
+  EXPECT_EQ(wavesim("-- sh -c 'exit 41'").code, 41);
+  EXPECT_EQ(wavesim("sh -c 'exit 41'").code, 41); // the separator may be left out
+}
+
+TEST(Tool, PassesArgumentsUnchanged) {
+  const Outcome o = wavesim("--threads 2 -- printf '<%s>' a 'b c' --json -- -x");
+  EXPECT_EQ(o.text, "<a><b c><--json><--><-x>");
+}
+
+TEST(Tool, BadUsage) {
+  for (const char* arguments :
+       {"", "--counters", "--", "--bogus -- true", "--threads -- true", "--threads 0 -- true",
+        "--threads x -- true", "--json /no/such/folder/f -- true", "--json / -- true",
+        "--per-dispatch -- true"}) {
+    const Outcome o = wavesim(arguments);
+    EXPECT_EQ(o.code, 2) << arguments;
+    EXPECT_TRUE(o.text.starts_with("wavesim: ")) << o.text;
+  }
+  EXPECT_TRUE(contains(wavesim("--bogus -- true").text, "--bogus"));
+  EXPECT_TRUE(contains(wavesim("--json /no/such/folder/f -- true").text, "/no/such/folder"));
+}
+
+TEST(Tool, ProgramThatCannotRun) {
+  const Outcome missing = wavesim("-- /no/such/program");
+  EXPECT_EQ(missing.code, 127);
+  EXPECT_TRUE(contains(missing.text, "/no/such/program")) << missing.text;
+  EXPECT_EQ(wavesim("-- /etc/passwd").code, 126);
+}
+
+TEST(Tool, HelpAndRules) {
+  const Outcome help = wavesim("--help");
+  EXPECT_EQ(help.code, 0);
+  for (const char* part : {"Usage: wavesim", "--counters", "--json", "--threads", "Example"})
+    EXPECT_TRUE(contains(help.text, part)) << part;
+  const Outcome rules = wavesim("--rules");
+  EXPECT_EQ(rules.code, 0);
+  EXPECT_TRUE(contains(rules.text, "SQ_LDS_BANK_CONFLICT"));
+}
+
+TEST(Tool, Environment) {
+  const Outcome o = shell("LD_LIBRARY_PATH=/before " + std::string(WAVESIM_TOOL) +
+                          " --counters --threads 3 --per-dispatch -- sh -c 'echo "
+                          "$LD_LIBRARY_PATH $WAVESIM_COUNTERS $WAVESIM_THREADS "
+                          "$WAVESIM_PER_DISPATCH'");
+  EXPECT_EQ(o.text, std::string(WAVESIM_LIBRARY_FOLDER) + ":/before 1 3 1\n");
+}
+
+#ifdef WAVESIM_TEST_PROGRAM
+
+class CountedProgram : public testing::Test {
+protected:
+  fs::path file_ =
+      fs::temp_directory_path() / ("wavesim_tool_" + std::to_string(getpid()) + ".json");
+  ~CountedProgram() override { fs::remove(file_); }
+  json read() const { return json::parse(std::ifstream(file_)); }
+};
+
+TEST_F(CountedProgram, Json) {
+  json documents[2];
+  for (const int threads : {1, 2}) {
+    const Outcome o = wavesim("--json " + file_.string() + " --per-dispatch --threads " +
+                              std::to_string(threads) + " -- " WAVESIM_TEST_PROGRAM);
+    ASSERT_EQ(o.code, 0) << o.text;
+    documents[threads - 1] = read();
+  }
+  EXPECT_EQ(documents[0], documents[1]);
+  const json& d = documents[0];
+  EXPECT_EQ(d["schema"], "wavesim-counters");
+  EXPECT_EQ(d["version"], 1);
+  ASSERT_EQ(d["kernels"].size(), 3u);
+  ASSERT_EQ(d["dispatches"].size(), 4u);
+  EXPECT_EQ(d["total"]["dispatches"], 4);
+  for (const json& kernel : d["kernels"]) {
+    std::uint64_t executions = 0, units = 0, clocks = 0;
+    for (const json& i : kernel["code"]) {
+      executions += i["executions"].get<std::uint64_t>();
+      clocks += i.value("lds_clocks", std::uint64_t{0});
+    }
+    for (const auto& [unit, n] : kernel["instructions"].items())
+      units += n.get<std::uint64_t>();
+    EXPECT_EQ(executions, units);
+    EXPECT_EQ(clocks, kernel["lds"]["clocks"]);
+    if (kernel["name"].get<std::string>().find("copy_rows") != std::string::npos) {
+      constexpr int bytes = 2 * 32 * 256 * 16;
+      EXPECT_EQ(kernel["global"]["bytes_read"], bytes);
+      EXPECT_EQ(kernel["global"]["read_by_width"]["16"], bytes);
+      EXPECT_EQ(kernel["global"]["bytes_written"], bytes);
+    }
+  }
+  EXPECT_GT(d["rules"].size(), 10u);
+}
+
+TEST_F(CountedProgram, Table) {
+  const Outcome o = wavesim("--counters -- " WAVESIM_TEST_PROGRAM);
+  ASSERT_EQ(o.code, 0) << o.text;
+  for (const char* part : {"kernel ", "copy_rows", "2 dispatches, 64 workgroups, 256 waves",
+                           "read 262,144 B (all in 16-byte accesses)",
+                           "1,056 clocks, of these 992 lost", "all kernels"})
+    EXPECT_TRUE(contains(o.text, part)) << part << "\n" << o.text;
+}
+
+TEST_F(CountedProgram, WithoutLaunchesNothingIsOverwritten) {
+  std::ofstream(file_) << "kept";
+  const Outcome o =
+      shell("WAVESIM_JSON=" + file_.string() + " LD_LIBRARY_PATH=" + WAVESIM_LIBRARY_FOLDER + " " +
+            WAVESIM_TEST_PROGRAM " --gtest_list_tests");
+  ASSERT_EQ(o.code, 0) << o.text;
+  std::string text;
+  std::getline(std::ifstream(file_), text);
+  EXPECT_EQ(text, "kept");
+}
+
+#endif
+
+} // namespace
