@@ -13,6 +13,10 @@
 namespace wavesim {
 MessageHook message_hook = nullptr;
 
+void OpTable::add(const OpInfo& info) {
+  entries_.insert_or_assign(info.mnemonic, info);
+}
+
 namespace {
 
 bool has_avx2() {

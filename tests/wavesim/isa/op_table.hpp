@@ -11,7 +11,7 @@ namespace wavesim {
 
 class OpTable {
 public:
-  void add(const OpInfo& info) { entries_.insert_or_assign(info.mnemonic, info); }
+  void add(const OpInfo& info); ///< out of line: exec/ must not compile library code for its level
   const OpInfo* find(std::string_view mnemonic) const {
     auto it = entries_.find(mnemonic);
     return it == entries_.end() ? nullptr : &it->second;
