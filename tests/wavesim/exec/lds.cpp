@@ -13,7 +13,8 @@ void read_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_t 
   constexpr unsigned bytes = width_bytes(W);
   if (OpTally* record = lds_record(w, op, exec)) [[unlikely]]
     count_lds_access<bytes>(*record, false, false, address, offset, exec);
-  const std::uint64_t inside = lds_in_range(w, address, offset, bytes, exec);
+  alignas(64) LaneRow sums;
+  const std::uint64_t inside = lds_in_range_wrapped(w, address, offset, bytes, exec, sums);
   const std::byte* base = w.group->lds + offset;
   if (W == Width::dword && inside == all_lanes && lds_is_run(address, bytes)) {
     load_run<W>(row, base + address[0]);
@@ -29,7 +30,8 @@ void write_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_t
   constexpr unsigned bytes = width_bytes(W);
   if (OpTally* record = lds_record(w, op, exec)) [[unlikely]]
     count_lds_access<bytes>(*record, true, false, address, offset, exec);
-  const std::uint64_t inside = lds_in_range(w, address, offset, bytes, exec);
+  alignas(64) LaneRow sums;
+  const std::uint64_t inside = lds_in_range_wrapped(w, address, offset, bytes, exec, sums);
   std::byte* base = w.group->lds + offset;
   if (W == Width::dword && inside == all_lanes && lds_is_run(address, bytes)) {
     store_run<W>(row, base + address[0]);

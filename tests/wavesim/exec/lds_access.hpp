@@ -17,6 +17,22 @@ inline std::uint64_t lds_in_range(const Wave& w, const std::uint32_t* address, s
   return exec & lanes_at_most(address, static_cast<std::uint32_t>(size - offset - bytes));
 }
 
+/// As lds_in_range, for sums that wrap at 2^32: a negative address plus an offset may lie inside,
+/// and compilers count on it. `address` and `offset` become what the caller adds without wrapping;
+/// `sums` is where the sums are kept when they must be formed.
+inline std::uint64_t lds_in_range_wrapped(const Wave& w, const std::uint32_t*& address,
+                                          std::uint32_t& offset, unsigned bytes, std::uint64_t exec,
+                                          LaneRow& sums) {
+  const std::uint64_t inside = lds_in_range(w, address, offset, bytes, exec);
+  if (inside == exec || offset == 0) [[likely]]
+    return inside;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    sums[lane] = address[lane] + offset;
+  address = sums;
+  offset = 0;
+  return lds_in_range(w, address, offset, bytes, exec);
+}
+
 /// Whether lane i addresses address[0] + i * bytes.
 inline bool lds_is_run(const std::uint32_t* address, unsigned bytes) {
   std::uint32_t difference = 0;

@@ -15,7 +15,8 @@ void atomic_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_
   constexpr unsigned bytes = sizeof(T);
   if (w.tally) [[unlikely]]
     count_lds_access<bytes>(w.tally->of(op.id), true, true, address, offset, exec);
-  const std::uint64_t inside = lds_in_range(w, address, offset, bytes, exec);
+  alignas(64) LaneRow sums;
+  const std::uint64_t inside = lds_in_range_wrapped(w, address, offset, bytes, exec, sums);
   alignas(64) std::uint64_t host[lanes];
   const auto base = reinterpret_cast<std::uint64_t>(w.group->lds) + offset;
   for (unsigned lane = 0; lane < lanes; ++lane)

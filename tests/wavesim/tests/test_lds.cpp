@@ -33,7 +33,7 @@ constexpr Access writes[] = {
 };
 
 /// How the lanes' addresses are made.
-enum class Pattern { scattered, unaligned, run, beyond, count };
+enum class Pattern { scattered, unaligned, run, below, beyond, count };
 
 std::uint32_t address_of(Pattern p, unsigned lane, unsigned bytes) {
   switch (p) {
@@ -43,6 +43,8 @@ std::uint32_t address_of(Pattern p, unsigned lane, unsigned bytes) {
     return random_below(60000);
   case Pattern::run:
     return 512 + lane * bytes;
+  case Pattern::below: // negative; an offset may bring the sum to 0 or more
+    return 0 - random_below(3000);
   default: // around the end of LDS, and far beyond
     return lane % 8 == 0 ? random32() : Machine::lds_bytes - 40 + random_below(64);
   }
@@ -75,7 +77,7 @@ TEST(LdsRead, EveryWidthAndAddress) {
             for (unsigned l = 0; l < lanes; ++l) {
               if (!active(exec, l))
                 continue;
-              const std::uint64_t at = std::uint64_t{m.wave.v[1][l]} + offset;
+              const std::uint32_t at = m.wave.v[1][l] + offset; // wraps at 2^32
               const std::byte nothing[16] = {};
               for (unsigned d = 0; d < access.dwords(); ++d) {
                 std::uint32_t& x = expected.at(agpr, 4 + d, l);
@@ -129,7 +131,7 @@ TEST(LdsWrite, EveryWidthAndAddress) {
             const Registers before(m.wave);
             Bytes expected(m.group.lds, Machine::lds_bytes + 64);
             for (unsigned l = 0; l < lanes; ++l) {
-              const std::uint64_t at = std::uint64_t{m.wave.v[1][l]} + offset;
+              const std::uint32_t at = m.wave.v[1][l] + offset; // wraps at 2^32
               if (!active(exec, l) || !inside(at, access.bytes))
                 continue;
               std::uint32_t data[4];
@@ -164,7 +166,7 @@ TEST(LdsPair, ReadAndWriteTwoPlaces) {
               // Two passes over all lanes: the second place is accessed after the first.
               for (unsigned which = 0; which < 2; ++which)
                 for (unsigned l = 0; l < lanes; ++l) {
-                  const std::uint64_t at = std::uint64_t{m.wave.v[1][l]} + (which ? o1 : o0) * unit;
+                  const std::uint32_t at = m.wave.v[1][l] + (which ? o1 : o0) * unit;
                   if (!active(exec, l))
                     continue;
                   for (unsigned d = 0; d < dwords; ++d) {
