@@ -92,10 +92,12 @@ template <class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE lane_mask match(const T& value) {
   const auto own = detail::to_words(value);
   for (;;) {
-    bool same = true;
+    uint32_t difference = 0;
     for (int i = 0; i < own.count; ++i)
-      same = same && own.word[i] == static_cast<uint32_t>(__builtin_amdgcn_readfirstlane(
-                                        static_cast<int>(own.word[i])));
+      difference |=
+          own.word[i] ^
+          static_cast<uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(own.word[i])));
+    const bool same = difference == 0;
     const lane_mask matching = ballot(same);
     if (same)
       return matching;
