@@ -1,0 +1,29 @@
+/// \file
+/// Runs each operator once on random data, compares it with fp64 and says what it moved. Exit code:
+/// 0 when every row passed, 1 when one failed or there is no device.
+#include "quickstart/table.hpp"
+
+#include <wavetile/launch/device.hpp>
+
+#include <cstdio>
+#include <exception>
+
+int main() try {
+  wavetile::device_info device;
+  example::check(wavetile::stream_device(nullptr, device));
+  wavesim_counters counters;
+  if (wavesim_counters_find(&counters) != 0)
+    std::printf("Device: wavesim, executing %s machine code on this CPU (no GPU; simulated "
+                "counts)\n\n",
+                device.arch_name);
+  else
+    std::printf("Device: %s (%s), %d CUs\n\n", device.product_name, device.arch_name,
+                device.cu_count);
+  quickstart::table rows;
+  quickstart::softmax_rows(rows);
+  quickstart::reduce_rows(rows);
+  return rows.finish() ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "quickstart: error: %s\n", error.what());
+  return 1;
+}
