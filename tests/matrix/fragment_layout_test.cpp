@@ -107,7 +107,7 @@ TEST(matrix_instructions, other_architectures_have_their_own) {
   EXPECT_TRUE(has(architecture::gfx90a, shape_32x32<bf16>, matrix_type::bf16));
   EXPECT_FALSE(has(architecture::gfx90a, shape_32x32<int8_t>, matrix_type::int8));
   EXPECT_TRUE(has(architecture::gfx9_4_generic, shape_32x32<int8_t>, matrix_type::int8));
-  EXPECT_FALSE(has(architecture::gfx950, shape_32x32<int8_t>, matrix_type::fp8_e4m3_fnuz));
+  EXPECT_FALSE(has(architecture::gfx950, shape_32x32<int8_t>, matrix_type::e4m3_fnuz));
   EXPECT_FALSE(has(architecture::unknown, shape_32x32<bf16>, matrix_type::bf16));
   EXPECT_FALSE(has(architecture::gfx942, shape_32x32<double>, matrix_type::fp64));
   EXPECT_EQ(find_matrix_instruction(architecture::gfx950, shape_32x32<bf16>, matrix_type::bf16,

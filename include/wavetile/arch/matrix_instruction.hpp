@@ -20,16 +20,7 @@ struct matrix_shape {
 };
 
 /// Element types of matrix instructions.
-enum class matrix_type : uint8_t {
-  fp64,
-  fp32,
-  fp16,
-  bf16,
-  fp8_e4m3_fnuz,
-  fp8_e5m2_fnuz,
-  int8,
-  int32
-};
+enum class matrix_type : uint8_t { fp64, fp32, fp16, bf16, e4m3_fnuz, e5m2_fnuz, int8, int32 };
 
 /// An element of a matrix.
 struct matrix_element {
@@ -92,14 +83,14 @@ inline constexpr matrix_instruction gfx942_matrix_instructions[] = {
     {"v_mfma_f32_32x32x8_f16", {32, 32, 8}, fp16, fp16, fp32, 32},
     {"v_mfma_f32_16x16x16_bf16", {16, 16, 16}, bf16, bf16, fp32, 16},
     {"v_mfma_f32_32x32x8_bf16", {32, 32, 8}, bf16, bf16, fp32, 32},
-    {"v_mfma_f32_16x16x32_fp8_fp8", {16, 16, 32}, fp8_e4m3_fnuz, fp8_e4m3_fnuz, fp32, 16},
-    {"v_mfma_f32_16x16x32_fp8_bf8", {16, 16, 32}, fp8_e4m3_fnuz, fp8_e5m2_fnuz, fp32, 16},
-    {"v_mfma_f32_16x16x32_bf8_fp8", {16, 16, 32}, fp8_e5m2_fnuz, fp8_e4m3_fnuz, fp32, 16},
-    {"v_mfma_f32_16x16x32_bf8_bf8", {16, 16, 32}, fp8_e5m2_fnuz, fp8_e5m2_fnuz, fp32, 16},
-    {"v_mfma_f32_32x32x16_fp8_fp8", {32, 32, 16}, fp8_e4m3_fnuz, fp8_e4m3_fnuz, fp32, 32},
-    {"v_mfma_f32_32x32x16_fp8_bf8", {32, 32, 16}, fp8_e4m3_fnuz, fp8_e5m2_fnuz, fp32, 32},
-    {"v_mfma_f32_32x32x16_bf8_fp8", {32, 32, 16}, fp8_e5m2_fnuz, fp8_e4m3_fnuz, fp32, 32},
-    {"v_mfma_f32_32x32x16_bf8_bf8", {32, 32, 16}, fp8_e5m2_fnuz, fp8_e5m2_fnuz, fp32, 32},
+    {"v_mfma_f32_16x16x32_fp8_fp8", {16, 16, 32}, e4m3_fnuz, e4m3_fnuz, fp32, 16},
+    {"v_mfma_f32_16x16x32_fp8_bf8", {16, 16, 32}, e4m3_fnuz, e5m2_fnuz, fp32, 16},
+    {"v_mfma_f32_16x16x32_bf8_fp8", {16, 16, 32}, e5m2_fnuz, e4m3_fnuz, fp32, 16},
+    {"v_mfma_f32_16x16x32_bf8_bf8", {16, 16, 32}, e5m2_fnuz, e5m2_fnuz, fp32, 16},
+    {"v_mfma_f32_32x32x16_fp8_fp8", {32, 32, 16}, e4m3_fnuz, e4m3_fnuz, fp32, 32},
+    {"v_mfma_f32_32x32x16_fp8_bf8", {32, 32, 16}, e4m3_fnuz, e5m2_fnuz, fp32, 32},
+    {"v_mfma_f32_32x32x16_bf8_fp8", {32, 32, 16}, e5m2_fnuz, e4m3_fnuz, fp32, 32},
+    {"v_mfma_f32_32x32x16_bf8_bf8", {32, 32, 16}, e5m2_fnuz, e5m2_fnuz, fp32, 32},
     {"v_mfma_i32_16x16x32_i8", {16, 16, 32}, int8, int8, int32, 16},
     {"v_mfma_i32_32x32x16_i8", {32, 32, 16}, int8, int8, int32, 32},
 };
@@ -109,7 +100,7 @@ inline constexpr matrix_instruction gfx942_matrix_instructions[] = {
 /// Whether an architecture has a gfx942 instruction, with the same layout. gfx90a lacks the 8-bit
 /// ones; gfx950's 8-bit floats are OCP; the generic target has what gfx942 and gfx950 share. (LLVM)
 constexpr bool has_gfx942_instruction(architecture arch, const matrix_instruction& one) {
-  const bool fp8 = one.a == matrix_type::fp8_e4m3_fnuz || one.a == matrix_type::fp8_e5m2_fnuz;
+  const bool fp8 = one.a == matrix_type::e4m3_fnuz || one.a == matrix_type::e5m2_fnuz;
   switch (arch) {
   case architecture::gfx942:
     return true;

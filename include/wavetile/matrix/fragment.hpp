@@ -20,9 +20,9 @@ constexpr matrix_type matrix_type_of() {
   else if constexpr (is_same_v<T, bf16>)
     return matrix_type::bf16;
   else if constexpr (is_same_v<T, fp8_e4m3_fnuz>)
-    return matrix_type::fp8_e4m3_fnuz;
+    return matrix_type::e4m3_fnuz;
   else if constexpr (is_same_v<T, fp8_e5m2_fnuz>)
-    return matrix_type::fp8_e5m2_fnuz;
+    return matrix_type::e5m2_fnuz;
   else if constexpr (is_same_v<T, int8_t>)
     return matrix_type::int8;
   else {
