@@ -382,6 +382,8 @@ TEST(BufferDeathTest, WhatIsNotImplementedStops) {
   EXPECT_EXIT(run(0, 1u << 23, load), testing::ExitedWithCode(70), "thread number");
   EXPECT_EXIT(run(0, 0, "buffer_load_format_x v1, off, s[8:11], 0"), testing::ExitedWithCode(70),
               "buffer_load_format_x");
+  EXPECT_EXIT(run(0, 0, "tbuffer_load_format_x v1, off, s[8:11], 0 format:[BUF_DATA_FORMAT_32]"),
+              testing::ExitedWithCode(70), "tbuffer_load_format_x");
   // In bounds of the descriptor, but no memory of the program.
   EXPECT_EXIT(run(0x7fff, 0, load), testing::ExitedWithCode(70), "read");
 }

@@ -208,6 +208,11 @@ TEST(LdsAddtid, LaneNumberTimesFour) {
   }
 }
 
+TEST(LdsDeathTest, GlobalWaveSyncStops) {
+  Machine m;
+  EXPECT_EXIT(m.run("ds_gws_barrier v2 gds"), testing::ExitedWithCode(70), "ds_gws_barrier");
+}
+
 TEST(LdsNop, DoesNothing) {
   Machine m;
   fill_random(m.wave);
