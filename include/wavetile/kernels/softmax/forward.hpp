@@ -63,7 +63,7 @@ softmax_of_row(const softmax_arguments<Types>& args, const Team& team, int64_t r
 
   // what entered, later its exponential
   vec<float, chunk> held[keeps_input ? 1 : slots];
-  float largest = larger_number{}(lowest_finite, tail);
+  float largest = larger_number{}(maximum_start(), tail);
   for_slots<slots>(share, [&](int k) {
     const auto values = enter_chunk(k);
 #pragma unroll

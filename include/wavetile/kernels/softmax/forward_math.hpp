@@ -30,6 +30,12 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE float minus_infinity() {
   return float_from_bits(0xFF800000u);
 }
 
+/// Where a running maximum starts: the lowest finite number, which an optimiser that need not
+/// expect an infinity would drop.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float maximum_start() {
+  return float_from_bits(0xFF7FFFFFu);
+}
+
 /// What an element enters the row's arithmetic as: x with the sign of the scale, or, with an
 /// additive mask, the logit. -infinity where it is hidden.
 template <class Mask>
@@ -54,14 +60,23 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool keeps(typename Mask::element mask) {
     return true;
 }
 
+// Under -ffast-math the difference of a logit and the maximum must not be multiplied out.
+#if defined(__clang__)
+#define WAVETILE_DETAIL_AS_WRITTEN _Pragma("clang fp reassociate(off)")
+#else
+#define WAVETILE_DETAIL_AS_WRITTEN
+#endif
+
 /// exp(scale (value - maximum)); `exponent_scale` is scale log2(e).
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE float exponential(float value, float maximum,
                                                         float exponent_scale) {
+  WAVETILE_DETAIL_AS_WRITTEN
   return exp2((value - maximum) * exponent_scale);
 }
 
 /// 1 / x to half a unit in the last place and a little.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE float accurate_reciprocal(float x) {
+  WAVETILE_DETAIL_AS_WRITTEN
   const float estimate = reciprocal(x);
   return fma(fma(-x, estimate, 1.0f), estimate, estimate);
 }
@@ -94,12 +109,15 @@ struct row_result {
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE float of_exponential(float e) const { return e * last; }
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE float operator()(float value) const {
+    WAVETILE_DETAIL_AS_WRITTEN
     if constexpr (Form == softmax_form::softmax)
       return exponential(value, maximum, exponent_scale) * last;
     else
       return fma(value - maximum, scale, -last);
   }
 };
+
+#undef WAVETILE_DETAIL_AS_WRITTEN
 
 } // namespace wavetile::kernels
 

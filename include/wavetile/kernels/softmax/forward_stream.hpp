@@ -13,7 +13,7 @@ namespace wavetile::kernels {
 /// Maximum of some elements of a row, the sum of exp(scale (element - maximum)), and whether a mask
 /// shows any of them. Combined with others of its row it gives that of all their elements.
 struct running_softmax {
-  float maximum = lowest_finite;
+  float maximum = maximum_start();
   float sum = 0;
   bool any_kept = false;
 
