@@ -117,8 +117,10 @@ const DppPattern& dpp_pattern(unsigned control) {
 void permute_row(const DppPattern& p, const std::uint32_t* in, std::uint32_t* out) {
   if (p.within_rows)
     return permute_rows(p, in, out);
+  alignas(64) std::uint32_t mask[lanes];
+  spread_mask(mask, p.valid);
   for (unsigned i = 0; i < lanes; ++i)
-    out[i] = p.valid >> i & 1 ? in[p.from[i]] : 0;
+    out[i] = in[p.from[i]] & mask[i];
 }
 
 std::uint64_t dpp_readable(const DppPattern& p, std::uint64_t exec) {

@@ -41,20 +41,19 @@ inline Fp8Parts fp8_parts(float x) {
   const int exponent = static_cast<int>(magnitude(x) >> 23) - 127; // f32 denormals vanish anyway
   const u32 mantissa = (magnitude(x) & 0x7fffff) | (magnitude(x) < 0x800000 ? 0 : 0x800000);
   const int deep = smallest - exponent;
-  return {mantissa, exponent, deep < 0 ? 0 : deep > 24 ? 24 : deep};
+  // Past 11 nothing is left of the 24 bits, whatever the format.
+  return {mantissa, exponent, deep < 0 ? 0 : deep > 11 ? 11 : deep};
 }
 
 /// Round to nearest even.
 template <class F>
 inline u32 to_fp8(float x, bool saturate) {
   const Fp8Parts p = fp8_parts<F>(x);
-  // 64 bits: the shift can be all of mantissa and implicit bit.
-  const u32 shift = static_cast<u32>(23 - F::mantissa + p.denormal_shift);
-  const u64 wide = u64{p.mantissa};
-  const u64 kept = wide >> shift, rest = wide & ((u64{1} << shift) - 1),
-            half = u64{1} << (shift - 1);
-  const u64 rounded = kept + (rest > half || (rest == half && (kept & 1)) ? 1 : 0);
-  return fp8_code<F>(x, p.exponent, static_cast<u32>(rounded), saturate);
+  const u32 shift = static_cast<u32>(23 - F::mantissa + p.denormal_shift); // 20 … 32
+  const u32 kept = p.mantissa >> (shift - 1) >> 1, half = p.mantissa >> (shift - 1) & 1;
+  const u32 below = p.mantissa & ((1u << (shift - 1)) - 1);
+  const u32 up = half & ((below != 0) | (kept & 1));
+  return fp8_code<F>(x, p.exponent, kept + up, saturate);
 }
 
 /// Stochastic: the top bits of `random` are added below the last kept bit, the rest is cut off.

@@ -78,7 +78,10 @@ constexpr bits_of<T> magnitude(T x) {
 }
 template <class T>
 constexpr bool is_nan(T x) {
-  return magnitude(x) > float_layout<T>::infinity;
+  if constexpr (sizeof(T) == 2)
+    return magnitude(x) > float_layout<T>::infinity;
+  else
+    return x != x;
 }
 template <class T>
 constexpr bool is_infinity(T x) {
@@ -156,13 +159,18 @@ constexpr T maximum(T a, T b, bool ieee) {
   r = ieee && is_signaling(b) ? quieted(b) : r;
   return ieee && is_signaling(a) ? quieted(a) : r;
 }
+/// Median of numbers; with a NaN among them the minimum of the three.
 template <class T>
-constexpr T median(T a, T b, T c, bool ieee) {
+[[gnu::always_inline]] constexpr T median(T a, T b, T c, bool ieee) {
+  constexpr auto larger = [](T x, T y) {
+    const T equal = from_bits<T>(static_cast<bits_of<T>>(as_bits(x) & as_bits(y)));
+    return x == y ? equal : x > y ? x : y;
+  };
+  const T ab = larger(a, b), ac = larger(a, c), bc = larger(b, c), highest = larger(ab, c);
   const T lowest = minimum(minimum(a, b, ieee), c, ieee);
-  const T highest = maximum(maximum(a, b, ieee), c, ieee);
-  T r = highest == b ? maximum(a, c, ieee) : maximum(a, b, ieee);
-  r = highest == a ? maximum(b, c, ieee) : r;
-  return is_nan(a) || is_nan(b) || is_nan(c) ? lowest : r;
+  const T if_b = highest == b ? ac : ab;
+  const T number = highest == a ? bc : if_b;
+  return is_nan(a) || is_nan(b) || is_nan(c) ? lowest : number;
 }
 
 // --------------------------------------------------------------------------------- half floats
@@ -180,24 +188,25 @@ inline f16 to_half(double x) {
   return static_cast<f16>(narrow);
 }
 
-/// p + q rounded to odd: exact when the sum fits a double, else the neighbour with an odd last bit,
-/// so that a later rounding to few bits is the only one.
-inline double sum_to_odd(double p, double q) {
-  const double s = p + q;
+/// p + q rounded to odd: exact when the sum fits, else the neighbour with an odd last bit, so that
+/// a later rounding to at least two bits less is the only one.
+template <class T>
+inline T sum_to_odd(T p, T q) {
+  const T s = p + q;
   const bool p_larger = magnitude(p) >= magnitude(q);
-  const double large = p_larger ? p : q, small = p_larger ? q : p;
-  const double error = small - (s - large);
-  const u64 bits = as_bits(s);
-  const bool fix = error != 0 && !(bits & 1) && magnitude(s) < float_layout<double>::infinity;
-  const u64 step = (error > 0) == (s > 0) ? bits + 1 : bits - 1;
-  return fix ? from_bits<double>(step) : s;
+  const T large = p_larger ? p : q, small = p_larger ? q : p;
+  const T error = small - (s - large);
+  const bits_of<T> bits = as_bits(s);
+  const bool fix = error != 0 && !(bits & 1) && magnitude(s) < float_layout<T>::infinity;
+  const bits_of<T> step = (error > 0) == (s > 0) ? bits + 1 : bits - 1;
+  return fix ? from_bits<T>(step) : s;
 }
 
-/// a·b + c in f16 with one rounding under the current rounding mode (the product is exact in
-/// double).
+/// a·b + c in f16 with one rounding under the current rounding mode. The product is exact in float,
+/// the sum is rounded to odd there.
 inline f16 fma_half(f16 a, f16 b, f16 c) {
-  return to_half(
-      sum_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
+  return static_cast<f16>(
+      sum_to_odd(static_cast<float>(a) * static_cast<float>(b), static_cast<float>(c)));
 }
 
 } // namespace wavesim::WAVESIM_SIMD_NS

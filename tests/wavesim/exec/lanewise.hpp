@@ -151,12 +151,16 @@ template <bool KeepHigh, class T>
   }
 }
 
-template <unsigned Flags, class T, class... A>
-[[gnu::always_inline]] inline T with_nan_rule(T r, A... a) {
-  if constexpr (Flags & lane_nan_first)
-    return first_nan(r, a...);
-  else
+/// x86 arithmetic quiets a NaN source and hands it on, but the compiler may swap the sources. If
+/// only the last one is a NaN there is no choice, so the others decide.
+template <unsigned Flags, class T, class A, class... B>
+[[gnu::always_inline]] inline T with_nan_rule(T r, A a, [[maybe_unused]] B... b) {
+  if constexpr (!(Flags & lane_nan_first) || sizeof...(B) == 0)
     return r;
+  else if constexpr (sizeof...(B) == 1)
+    return first_nan(r, a);
+  else
+    return first_nan(r, a, std::get<0>(std::tuple<B...>(b...)));
 }
 
 template <auto F, unsigned Flags>

@@ -104,8 +104,16 @@ inline void spread(std::uint32_t* row, std::uint32_t x) {
 #endif
 }
 
+/// Rows are the same or apart, never shifted against each other.
 inline void copy_row(std::uint32_t* to, const std::uint32_t* from) {
-  std::memcpy(to, from, sizeof(LaneRow));
+#ifdef __AVX512F__
+  for (unsigned i = 0; i < lanes; i += 16)
+    _mm512_store_si512(to + i, _mm512_load_si512(from + i));
+#else
+  for (unsigned i = 0; i < lanes; i += 8)
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to + i),
+                       _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i)));
+#endif
 }
 
 /// The register `reg` of the vector (or accumulation) file. Tuples are consecutive rows.
@@ -135,18 +143,27 @@ inline const std::uint32_t* source_row(const Wave& w, const Source& s, Row& spac
   return space;
 }
 
-/// Writes the lanes of `exec`, leaves the others alone.
+/// Writes the lanes of `exec`, leaves the others alone. (With AVX2 a blend: masked stores are slow
+/// on some CPUs, and the row is this wave's own.)
 inline void store_row(std::uint32_t* to, const std::uint32_t* from, std::uint64_t exec) {
+  if (exec == all_lanes) [[likely]]
+    return copy_row(to, from);
 #ifdef __AVX512F__
   for (unsigned i = 0; i < lanes; i += 16)
     _mm512_mask_store_epi32(to + i, static_cast<__mmask16>(exec >> i), _mm512_load_si512(from + i));
 #else
-  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-  for (unsigned i = 0; i < lanes; i += 8) {
-    const __m256i part = _mm256_set1_epi32(static_cast<int>(exec >> i & 0xff));
-    const __m256i on = _mm256_cmpeq_epi32(_mm256_and_si256(part, bit), bit);
-    _mm256_maskstore_epi32(reinterpret_cast<int*>(to + i), on,
-                           _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i)));
+  for (unsigned half = 0; half < lanes; half += 32) {
+    const __m256i part = _mm256_set1_epi32(static_cast<int>(exec >> half));
+    __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    for (unsigned i = half; i < half + 32; i += 8) {
+      const __m256i on = _mm256_cmpeq_epi32(_mm256_and_si256(part, bit), bit);
+      bit = _mm256_slli_epi32(bit, 8);
+      __m256i* const at = reinterpret_cast<__m256i*>(to + i);
+      const __m256i fresh = _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i));
+      __m256i merged = _mm256_blendv_epi8(_mm256_load_si256(at), fresh, on);
+      asm("" : "+x"(merged)); // or the compiler makes it a masked store after all
+      _mm256_store_si256(at, merged);
+    }
   }
 #endif
 }
@@ -157,11 +174,14 @@ inline void spread_mask(std::uint32_t* row, std::uint64_t mask) {
   for (unsigned i = 0; i < lanes; i += 16)
     _mm512_store_si512(row + i, _mm512_movm_epi32(static_cast<__mmask16>(mask >> i)));
 #else
-  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-  for (unsigned i = 0; i < lanes; i += 8) {
-    const __m256i part = _mm256_set1_epi32(static_cast<int>(mask >> i & 0xff));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(row + i),
-                       _mm256_cmpeq_epi32(_mm256_and_si256(part, bit), bit));
+  for (unsigned half = 0; half < lanes; half += 32) {
+    const __m256i part = _mm256_set1_epi32(static_cast<int>(mask >> half));
+    __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    for (unsigned i = half; i < half + 32; i += 8) {
+      _mm256_store_si256(reinterpret_cast<__m256i*>(row + i),
+                         _mm256_cmpeq_epi32(_mm256_and_si256(part, bit), bit));
+      bit = _mm256_slli_epi32(bit, 8);
+    }
   }
 #endif
 }

@@ -2,8 +2,6 @@
 #include "exec/scalar_op.hpp"
 #include "machine/fault.hpp"
 
-#include <string>
-
 namespace wavesim::WAVESIM_SIMD_NS {
 namespace {
 
@@ -21,7 +19,7 @@ void trap(Wave& w, const Op& op) {
   case 3:
     return; // debugger breakpoints: no debugger is attached
   default:
-    stop(w, op, "s_trap " + std::to_string(op.imm & 0xff) + " has no handler");
+    stop(w, op, "s_trap {} has no handler", static_cast<std::uint64_t>(op.imm & 0xff));
   }
 }
 

@@ -4,8 +4,6 @@
 #include "machine/dispatch.hpp"
 #include "machine/fault.hpp"
 
-#include <string>
-
 namespace wavesim::WAVESIM_SIMD_NS {
 namespace {
 
@@ -69,7 +67,7 @@ std::uint32_t read_register(Wave& w, const Op& op, unsigned id) {
       return 0;
     if (id >= hw_perf_snapshot_first && id <= hw_perf_snapshot_last)
       return 0;
-    stop(w, op, "reading hardware register " + std::to_string(id) + " is not supported");
+    stop(w, op, "reading hardware register {} is not supported", id);
   }
 }
 
@@ -102,7 +100,7 @@ void setreg(Wave& w, const Op& op) {
   case hw_trapsts:
     break; // sticky exception flags: none is ever raised
   default:
-    stop(w, op, "writing hardware register " + std::to_string(f.id) + " is not supported");
+    stop(w, op, "writing hardware register {} is not supported", f.id);
   }
 }
 
@@ -132,7 +130,7 @@ void indexing(OpTable& t) {
 unsigned relative(Wave& w, const Op& op, unsigned code, unsigned size) {
   const std::uint64_t r = std::uint64_t{code} + w.s[code_m0];
   if (r + size > code_flat_scratch)
-    stop(w, op, "scalar register index " + std::to_string(r) + " is past s101");
+    stop(w, op, "scalar register index {} is past s101", r);
   return static_cast<unsigned>(r);
 }
 

@@ -4,8 +4,6 @@
 #include "machine/fault.hpp"
 #include "machine/memory_map.hpp"
 
-#include <string>
-
 namespace wavesim::WAVESIM_SIMD_NS {
 namespace {
 

@@ -4,9 +4,33 @@
 namespace wavesim::WAVESIM_SIMD_NS {
 namespace {
 
+/// v_mov_b32 without modifiers: a copy of a row.
+void move_row(Wave& w, const Op& op) {
+  if (w.gpr_index) [[unlikely]]
+    return run_modified(w, op);
+  Row space;
+  const u32* from = source_row(w, op.src[0], space);
+  const u64 exec = w.exec();
+  if (exec == all_lanes) [[likely]]
+    copy_row(w.v[op.dst], from);
+  else
+    store_row(w.v[op.dst], from, exec);
+}
+
+/// The same for the modifier path (the vectoriser would call memcpy).
+constexpr LaneLoops move_loops = [] {
+  LaneLoops l;
+  l.usual = [](const LaneRows& r) { copy_row(r.dst[0], r.src[0]); };
+  l.float_bits = true;
+  return l;
+}();
+
 void move(OpTable& t) {
   // Float modifiers work on the moves and the select.
-  t.add(lane_op<[](u32 a) { return a; }, lane_float_bits>("v_mov_b32"));
+  OpInfo mov = lane_op<[](u32 a) { return a; }, lane_float_bits>("v_mov_b32");
+  mov.plain = move_row;
+  mov.body = &move_loops;
+  t.add(mov);
   t.add(lane_op<[](u64 a) { return a; }, lane_float_bits>("v_mov_b64"));
   t.add(lane_op<[](u32 a, u32 b, LaneMask m) { return m ? b : a; }, lane_float_bits>(
       "v_cndmask_b32"));
@@ -55,10 +79,10 @@ void fields(OpTable& t) {
 
 /// Byte `sel` of {a, b}: 0–7 a byte (b is the low dword), 8–11 a sign spread, 12 zero, above ones.
 u32 permuted_byte(u32 a, u32 b, u32 sel) {
-  const u64 both = u64{a} << 32 | b;
-  const u32 plain = static_cast<u32>(both >> 8 * (sel & 7)) & 0xff;
-  const u32 sign = static_cast<u32>(both >> (16 * (sel & 3) + 15) & 1) * 0xff;
-  return sel < 8 ? plain : sel < 12 ? sign : sel == 12 ? 0 : 0xff;
+  const u32 plain = (sel & 4 ? a : b) >> 8 * (sel & 3) & 0xff;
+  const u32 sign = (sel & 2 ? a : b) >> (sel & 1 ? 31 : 15) & 1 ? 0xffu : 0;
+  const u32 special = sel < 12 ? sign : sel == 12 ? 0 : 0xffu;
+  return sel < 8 ? plain : special;
 }
 
 i32 leading_sign_bits(i32 a) {

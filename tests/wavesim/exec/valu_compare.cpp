@@ -6,43 +6,43 @@ namespace wavesim::WAVESIM_SIMD_NS {
 namespace {
 
 template <auto F>
-void both(OpTable& t, const std::string& tail) {
-  t.add(lane_op<F, lane_compare>(lasting_name("v_cmp_" + tail)));
-  t.add(lane_op<F, lane_compare | lane_writes_exec>(lasting_name("v_cmpx_" + tail)));
+void both(OpTable& t, const char* test, const char* type) {
+  t.add(lane_op<F, lane_compare>(lasting_name("v_cmp_", test, type)));
+  t.add(lane_op<F, lane_compare | lane_writes_exec>(lasting_name("v_cmpx_", test, type)));
 }
 
 template <class T>
-void ordered(OpTable& t, const std::string& type) {
-  both<[](T a, T b) { return a < b; }>(t, "lt_" + type);
-  both<[](T a, T b) { return a == b; }>(t, "eq_" + type);
-  both<[](T a, T b) { return a <= b; }>(t, "le_" + type);
-  both<[](T a, T b) { return a > b; }>(t, "gt_" + type);
-  both<[](T a, T b) { return a >= b; }>(t, "ge_" + type);
+void ordered(OpTable& t, const char* type) {
+  both<[](T a, T b) { return a < b; }>(t, "lt_", type);
+  both<[](T a, T b) { return a == b; }>(t, "eq_", type);
+  both<[](T a, T b) { return a <= b; }>(t, "le_", type);
+  both<[](T a, T b) { return a > b; }>(t, "gt_", type);
+  both<[](T a, T b) { return a >= b; }>(t, "ge_", type);
 }
 
 template <class T>
-void integers(OpTable& t, const std::string& type) {
+void integers(OpTable& t, const char* type) {
   ordered<T>(t, type);
-  both<[](T a, T b) { return a != b; }>(t, "ne_" + type);
-  both<[](T, T) { return false; }>(t, "f_" + type);
-  both<[](T, T) { return true; }>(t, "t_" + type);
+  both<[](T a, T b) { return a != b; }>(t, "ne_", type);
+  both<[](T, T) { return false; }>(t, "f_", type);
+  both<[](T, T) { return true; }>(t, "t_", type);
 }
 
 // The n… forms are true for unordered operands too.
 template <class T>
-void floats(OpTable& t, const std::string& type) {
+void floats(OpTable& t, const char* type) {
   ordered<T>(t, type);
-  both<[](T a, T b) { return a < b || a > b; }>(t, "lg_" + type);
-  both<[](T a, T b) { return !is_nan(a) && !is_nan(b); }>(t, "o_" + type);
-  both<[](T a, T b) { return is_nan(a) || is_nan(b); }>(t, "u_" + type);
-  both<[](T a, T b) { return !(a >= b); }>(t, "nge_" + type);
-  both<[](T a, T b) { return !(a < b || a > b); }>(t, "nlg_" + type);
-  both<[](T a, T b) { return !(a > b); }>(t, "ngt_" + type);
-  both<[](T a, T b) { return !(a <= b); }>(t, "nle_" + type);
-  both<[](T a, T b) { return !(a == b); }>(t, "neq_" + type);
-  both<[](T a, T b) { return !(a < b); }>(t, "nlt_" + type);
-  both<[](T, T) { return false; }>(t, "f_" + type);
-  both<[](T, T) { return true; }>(t, "tru_" + type);
+  both<[](T a, T b) { return a < b || a > b; }>(t, "lg_", type);
+  both<[](T a, T b) { return !is_nan(a) && !is_nan(b); }>(t, "o_", type);
+  both<[](T a, T b) { return is_nan(a) || is_nan(b); }>(t, "u_", type);
+  both<[](T a, T b) { return !(a >= b); }>(t, "nge_", type);
+  both<[](T a, T b) { return !(a < b || a > b); }>(t, "nlg_", type);
+  both<[](T a, T b) { return !(a > b); }>(t, "ngt_", type);
+  both<[](T a, T b) { return !(a <= b); }>(t, "nle_", type);
+  both<[](T a, T b) { return !(a == b); }>(t, "neq_", type);
+  both<[](T a, T b) { return !(a < b); }>(t, "nlt_", type);
+  both<[](T, T) { return false; }>(t, "f_", type);
+  both<[](T, T) { return true; }>(t, "tru_", type);
 }
 
 /// Bit of the class mask that describes `x`: 0 signaling and 1 quiet NaN, 2 −∞, 3 −normal,
@@ -61,11 +61,11 @@ unsigned class_bit(T x) {
 }
 
 template <class T>
-void classes(OpTable& t, const std::string& type) {
+void classes(OpTable& t, const char* type) {
   constexpr auto test = [](T x, u32 mask) { return (mask >> class_bit(x) & 1) != 0; };
-  t.add(lane_op<test, lane_compare | lane_any_mode>(lasting_name("v_cmp_class_" + type)));
+  t.add(lane_op<test, lane_compare | lane_any_mode>(lasting_name("v_cmp_", "class_", type)));
   t.add(lane_op<test, lane_compare | lane_any_mode | lane_writes_exec>(
-      lasting_name("v_cmpx_class_" + type)));
+      lasting_name("v_cmpx_", "class_", type)));
 }
 
 } // namespace

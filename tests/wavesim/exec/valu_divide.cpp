@@ -13,14 +13,16 @@ template <>
 struct division<float> {
   static constexpr i32 scale = 64, near_overflow = 96, tiny = 23, underflow = -150;
   static bool denormal_quotient(float n, float d) {
-    const double q = static_cast<double>(n) / static_cast<double>(d);
-    return std::fabs(q) < 0x1p-126 && q != 0;
+    return std::fabs(static_cast<double>(n)) < std::fabs(static_cast<double>(d)) * 0x1p-126;
   }
 };
 template <>
 struct division<double> {
   static constexpr i32 scale = 128, near_overflow = 768, tiny = 53, underflow = -1075;
-  static bool denormal_quotient(double n, double d) { return std::fabs(n / d) < 0x1p-1022; }
+  static bool denormal_quotient(double n, double d) {
+    // |n/d| < 2^-1022, each side scaled so that it is exact wherever the answer can be yes.
+    return std::fabs(n) * 0x1p600 < std::fabs(d) * 0x1p-422;
+  }
 };
 
 /// `x` is the numerator or the denominator, scaled so that no step of the division meets a
@@ -36,7 +38,7 @@ WithMask<T> scale_for_division(T x, T denominator, T numerator) {
   constexpr auto large =
       static_cast<bits_of<T>>(static_cast<bits_of<T>>(2 * L::bias - 1) << L::mantissa_bits);
   const bool reciprocal = magnitude(denominator) > large && magnitude(denominator) < L::infinity;
-  const bool quotient = D::denormal_quotient(numerator, denominator);
+  const bool quotient = D::denormal_quotient(numerator, denominator) && !is_infinity(denominator);
   const bool zero = is_zero(numerator) || is_zero(denominator);
   const bool overflow = difference >= D::near_overflow;
   const bool small = is_denormal(denominator);
@@ -64,14 +66,42 @@ float last_step(float a, float b, float c, LaneMask scaled_up) {
   return first_nan(scaled_up ? scaled : __builtin_fmaf(a, b, c), a, b, c);
 }
 
-double last_step(double a, double b, double c, LaneMask scaled_up) {
-  if (!scaled_up)
-    return first_nan(__builtin_fma(a, b, c), a, b, c);
-  // 113 bits hold the product exactly and leave 60 bits of room before a denormal result is
-  // rounded.
-  const __float128 sum = static_cast<__float128>(a) * b + c;
+double last_step(double a, double b, double c, LaneMask scaled_up, ModeBits mode) {
+  // The fused sum to odd: its error term is exact when c outweighs a·b, as it does in a division.
+  const double sum = __builtin_fma(a, b, c);
+  const double error = __builtin_fma(a, b, c - sum);
+  const u64 bits = as_bits(sum);
+  const bool fix = error != 0 && !(bits & 1) && magnitude(sum) < float_layout<double>::infinity;
+  const u64 step = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
+  const double odd = fix ? from_bits<double>(step) : sum;
   const double factor = exponent_field(c) > 1023 ? 0x1p128 : 0x1p-128;
-  return first_nan(static_cast<double>(sum * factor), a, b, c);
+  // A result just below the normal numbers loses one bit only, too few for the odd bit to decide
+  // between nearest neighbours: round c first and see on which side of the middle the rest is.
+  const double coarse = c * factor, rest = __builtin_fma(a, b, c - coarse / factor) * 0x1p946;
+  const double units = coarse * 0x1p537 * 0x1p537; // of 2^-1074
+  const bool uneven = (as_bits(coarse) & 1) != 0;
+  const double up = (rest > 0.5) | ((rest == 0.5) & uneven) ? 1.0 : 0.0;
+  const double down = (rest < -0.5) | ((rest == -0.5) & uneven) ? 1.0 : 0.0;
+  const double nearest = (units + up - down) * 0x1p-537 * 0x1p-537;
+  const bool denormal = std::fabs(sum) < 0x1p-894;
+  const double to_nearest = denormal ? nearest : sum * factor;
+  const double scaled = mode.round_f64() == 0 ? to_nearest : odd * factor;
+  return first_nan(scaled_up ? scaled : sum, a, b, c);
+}
+
+/// v_div_fmas of lanes none of which has been scaled: a fused multiply-add.
+template <class T, Handler Scaled>
+void unscaled(Wave& w, const Op& op) {
+  constexpr auto fma = [](T a, T b, T c) {
+    if constexpr (sizeof(T) == 4)
+      return __builtin_fmaf(a, b, c);
+    else
+      return __builtin_fma(a, b, c);
+  };
+  if (w.vcc() & w.exec())
+    Scaled(w, op);
+  else
+    plain_handler<fma, lane_nan_first>(w, op);
 }
 
 template <class T>
@@ -102,10 +132,18 @@ T fix_up(T quotient, T denominator, T numerator, ModeBits mode) {
 void register_valu_divide(OpTable& t) {
   t.add(lane_op<scale_for_division<float>>("v_div_scale_f32"));
   t.add(lane_op<scale_for_division<double>>("v_div_scale_f64"));
-  t.add(lane_op<[](float a, float b, float c, LaneMask m) { return last_step(a, b, c, m); }>(
-      "v_div_fmas_f32"));
-  t.add(lane_op<[](double a, double b, double c, LaneMask m) { return last_step(a, b, c, m); }>(
-      "v_div_fmas_f64"));
+  constexpr auto step_f32 = [](float a, float b, float c, LaneMask m) {
+    return last_step(a, b, c, m);
+  };
+  constexpr auto step_f64 = [](double a, double b, double c, LaneMask m, ModeBits mode) {
+    return last_step(a, b, c, m, mode);
+  };
+  OpInfo single = lane_op<step_f32>("v_div_fmas_f32");
+  single.plain = unscaled<float, plain_handler<step_f32, 0>>;
+  t.add(single);
+  OpInfo wide = lane_op<step_f64>("v_div_fmas_f64");
+  wide.plain = unscaled<double, plain_handler<step_f64, 0>>;
+  t.add(wide);
   t.add(lane_op<fix_up<float>>("v_div_fixup_f32"));
   t.add(lane_op<fix_up<double>>("v_div_fixup_f64"));
   t.add(lane_op<fix_up<f16>, lane_keeps_high>("v_div_fixup_f16"));

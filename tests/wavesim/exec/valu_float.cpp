@@ -15,8 +15,8 @@ T fused(T a, T b, T c) {
 }
 
 template <class T>
-void common(OpTable& t, const std::string& type) {
-  const auto name = [&type](const char* stem) { return lasting_name(stem + type); };
+void common(OpTable& t, const char* type) {
+  const auto name = [type](const char* stem) { return lasting_name(stem, type); };
   t.add(lane_op<[](T a, T b) { return a + b; }, lane_nan_first>(name("v_add_")));
   t.add(lane_op<[](T a, T b) { return a * b; }, lane_nan_first>(name("v_mul_")));
   t.add(lane_op<fused<T>, lane_nan_first>(name("v_fma_")));

@@ -41,11 +41,12 @@ void add(OpTable& t) {
 }
 
 WithMask<u32> add_carry(u32 a, u32 b, u32 carry) {
-  const u64 sum = u64{a} + b + carry;
-  return {static_cast<u32>(sum), sum >> 32 != 0};
+  const u32 sum = a + b, all = sum + carry;
+  return {all, sum < a || all < sum};
 }
 WithMask<u32> subtract_borrow(u32 a, u32 b, u32 borrow) {
-  return {a - b - borrow, u64{a} < u64{b} + borrow};
+  const u32 rest = a - b;
+  return {rest - borrow, a < b || rest < borrow};
 }
 /// The borrow or carry still leaves when the value saturates.
 WithMask<u32> saturated_carry(WithMask<u32> r, u32 limit) {

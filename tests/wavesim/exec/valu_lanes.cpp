@@ -48,7 +48,7 @@ void move_accumulator(Wave& w, const Op& op) {
   u32* to = register_row(w, op.dst_agpr, op.dst);
   const u64 exec = w.exec();
   if (exec == all_lanes)
-    std::memmove(to, from, sizeof(LaneRow));
+    copy_row(to, from);
   else
     store_row(to, from, exec);
 }

@@ -89,9 +89,9 @@ public:
     if (loops_.has_value && !drop_result) {
       finish_float(low, high);
       place(low);
-      store_row(w_.v[op_.dst], low, write_);
+      write(w_.v[op_.dst], low);
       if (is_wide(info_.dst))
-        store_row(w_.v[op_.dst + 1], high, write_);
+        write(w_.v[op_.dst + 1], high);
     }
     if (loops_.has_mask) {
       const u64 result = gather_mask(mask) & write_;
@@ -102,6 +102,13 @@ public:
   }
 
 private:
+  void write(u32* to, const u32* from) const {
+    if (write_ == all_lanes)
+      copy_row(to, from);
+    else
+      store_row(to, from, write_);
+  }
+
   bool obeys_mode(Type t) const {
     return t == Type::f32 ? info_.flags & op_mode_f32 : info_.flags & op_mode_f64;
   }
@@ -152,10 +159,14 @@ private:
 
   void permute(Row& low, Row& high, Type t) {
     const auto move = [&](const u32*& at, Row& space) {
-      Row moved;
-      permute_row(*pattern_, at, moved);
-      spread(space, 0);
-      store_row(space, moved, readable_);
+      if (readable_ == pattern_->valid) {
+        permute_row(*pattern_, at, space); // lanes without a source become 0
+      } else {
+        Row moved;
+        permute_row(*pattern_, at, moved);
+        spread(space, 0);
+        store_row(space, moved, readable_);
+      }
       at = space;
     };
     move(rows_.src[0], low);

@@ -55,11 +55,11 @@ OpTable build(Simd level) {
 
 } // namespace
 
-const char* lasting_name(const std::string& text) {
+const char* lasting_name(const char* stem, const char* middle, const char* tail) {
   static std::mutex mutex;
   static std::set<std::string> names;
   const std::lock_guard<std::mutex> lock(mutex);
-  return names.insert(text).first->c_str();
+  return names.insert(std::string(stem) + middle + tail).first->c_str();
 }
 
 Simd simd_level() {

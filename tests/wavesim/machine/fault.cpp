@@ -115,6 +115,17 @@ void stop(const Wave& wave, std::uint64_t pc, const std::string& why) {
   end_process(fmt::format("wavesim: stop: {}\n{}", why, describe(wave, pc)));
 }
 
+void stop(const Wave& wave, const Op& op, const char* why) {
+  stop(wave, op, std::string(why));
+}
+
+void stop(const Wave& wave, const Op& op, const char* why, std::uint64_t number) {
+  std::string text(why);
+  if (const auto at = text.find("{}"); at != std::string::npos)
+    text.replace(at, 2, std::to_string(number));
+  stop(wave, op, text);
+}
+
 void stop(const Wave& wave, const Op& op, const std::string& why) {
   stop(wave, op.pc, why);
 }

@@ -4,6 +4,7 @@
 
 #include "isa/op.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace wavesim {
@@ -13,6 +14,11 @@ inline constexpr int stop_exit_code =
 
 /// Prints "wavesim: stop: <why>" with the place and ends the process with stop_exit_code.
 [[noreturn]] void stop(const Wave& wave, const Op& op, const std::string& why);
+
+/// The same for code compiled for one SIMD level, which must not bring along its own copies of
+/// std::string's functions. "{}" in `why` stands for the number.
+[[noreturn]] void stop(const Wave& wave, const Op& op, const char* why);
+[[noreturn]] void stop(const Wave& wave, const Op& op, const char* why, std::uint64_t number);
 
 /// The same where no instruction is at hand: `pc` is where the wave stands.
 [[noreturn]] void stop(const Wave& wave, std::uint64_t pc, const std::string& why);
