@@ -29,16 +29,16 @@ extern "C" {
 
 /* Units of wavesim_counts.instructions: wave instructions, whatever EXEC was. */
 enum wavesim_unit {
-  wavesim_unit_valu,    /* vector ALU without the next two */
-  wavesim_unit_trans,   /* transcendental vector ALU */
-  wavesim_unit_mfma,    /* matrix */
+  wavesim_unit_valu,  /* vector ALU without the next two */
+  wavesim_unit_trans, /* transcendental vector ALU */
+  wavesim_unit_mfma,  /* matrix */
   wavesim_unit_salu,
   wavesim_unit_smem,
-  wavesim_unit_lds,     /* ds_* */
-  wavesim_unit_vmem,    /* global_*, scratch_*, buffer_* */
-  wavesim_unit_flat,    /* flat_* */
+  wavesim_unit_lds,  /* ds_* */
+  wavesim_unit_vmem, /* global_*, scratch_*, buffer_* */
+  wavesim_unit_flat, /* flat_* */
   wavesim_unit_branch,
-  wavesim_unit_wait,    /* s_waitcnt, s_nop, s_sleep, ... */
+  wavesim_unit_wait, /* s_waitcnt, s_nop, s_sleep, ... */
   wavesim_unit_barrier,
   wavesim_unit_message,
   wavesim_unit_other,
@@ -66,9 +66,9 @@ typedef struct wavesim_counts {
    * bytes the active lanes moved. Scalar loads are not counted. */
   uint64_t bytes_read, bytes_written;
   uint64_t read_by_width[wavesim_width_count], written_by_width[wavesim_width_count];
-  uint64_t lines_read, lines_written;             /* distinct 128-byte lines of each dispatch */
-  uint64_t group_lines_read, group_lines_written; /* distinct lines of each workgroup, summed */
-  uint64_t tcp_accesses;                          /* look-ups in the vector L1 */
+  uint64_t lines_read, lines_written;                 /* distinct 128-byte lines of each dispatch */
+  uint64_t group_lines_read, group_lines_written;     /* distinct lines of each workgroup, summed */
+  uint64_t tcp_accesses;                              /* look-ups in the vector L1 */
   uint64_t scratch_bytes_read, scratch_bytes_written; /* private memory (scratch_* and flat_*) */
 
   uint64_t lds_clocks;    /* clocks the LDS banks were busy */
@@ -99,7 +99,8 @@ int wavesim_counters_begin(void);
 int wavesim_counters_end(wavesim_counts* counts);
 
 /* The instructions executed between the last begin and end, ordered by kernel and offset: fills up
- * to `capacity` elements of `out` (which may be null when it is 0) and returns how many there are. */
+ * to `capacity` elements of `out` (which may be null when it is 0) and returns how many there are.
+ */
 size_t wavesim_counters_instructions(wavesim_instruction* out, size_t capacity);
 
 /* The three functions, looked up in the running process. */
@@ -116,7 +117,7 @@ static inline int wavesim_counters_find(wavesim_counters* found) {
   void* instructions = dlsym(RTLD_DEFAULT, "wavesim_counters_instructions");
   found->begin = (int (*)(void))begin;
   found->end = (int (*)(wavesim_counts*))end;
-  found->instructions = (size_t (*)(wavesim_instruction*, size_t))instructions;
+  found->instructions = (size_t(*)(wavesim_instruction*, size_t))instructions;
   return begin != NULL && end != NULL && instructions != NULL;
 }
 
