@@ -6,12 +6,9 @@
 
 namespace operators {
 
-/// Element types by the name used on the command line.
-enum class dtype { fp32, fp64, fp16, bf16, int32, int64 };
-
 struct softmax_command {
   std::string input, output, mask;
-  dtype type = dtype::fp32;
+  std::string type = "fp32"; ///< fp32, fp16 or bf16
   float scale = 1.0f;
   bool log = false, causal = false;
   void run() const;

@@ -12,7 +12,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <map>
 
 int main(int argc, char** argv) {
   CLI::App app("Runs an operator of wavetile on NumPy files.", "operators");
@@ -23,11 +22,9 @@ int main(int argc, char** argv) {
       app.add_subcommand("softmax", "softmax over the last axis; the result is written as float32");
   softmax_app->add_option("--input", softmax.input, "array of numbers, any rank")->required();
   softmax_app->add_option("--output", softmax.output, "file to write")->required();
-  const std::map<std::string, operators::dtype> softmax_types{{"fp32", operators::dtype::fp32},
-                                                              {"fp16", operators::dtype::fp16},
-                                                              {"bf16", operators::dtype::bf16}};
-  softmax_app->add_option("--dtype", softmax.type, "element type on the device: fp32, fp16 or bf16")
-      ->transform(CLI::CheckedTransformer(softmax_types));
+  softmax_app->add_option("--dtype", softmax.type, "element type on the device")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fp32", "fp16", "bf16"}));
   softmax_app->add_option("--scale", softmax.scale, "factor on the input before the exponential");
   softmax_app->add_flag("--log", softmax.log, "the logarithm of the softmax");
   softmax_app->add_option("--mask", softmax.mask,

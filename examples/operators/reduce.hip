@@ -111,6 +111,12 @@ std::string default_type(const npy::array& values, const std::string& path) {
 void reduce_command::run() const {
   const npy::array values = npy::read(input);
   const std::string name = type.empty() ? default_type(values, input) : type;
+  const bool is_float = values.type == npy::element::float16 ||
+                        values.type == npy::element::float32 ||
+                        values.type == npy::element::float64;
+  if (is_float && name.starts_with("int"))
+    throw npy::error(input + ": elements of " + npy::name_of(values.type) + " are not reduced as " +
+                     name + "; --dtype allows fp32, fp64, fp16, bf16 for them");
   if (name == "fp16")
     run_operation<wavetile::fp16>(*this, values);
   else if (name == "bf16")

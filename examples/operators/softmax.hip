@@ -5,8 +5,6 @@
 
 #include <wavetile/softmax.hpp>
 
-#include <optional>
-
 namespace operators {
 namespace {
 
@@ -115,14 +113,12 @@ void run_softmax(const softmax_command& command, const npy::array& input) {
 
 void softmax_command::run() const {
   const npy::array values = npy::read(input);
-  switch (type) {
-  case dtype::fp16:
-    return run_softmax<wavetile::fp16>(*this, values);
-  case dtype::bf16:
-    return run_softmax<wavetile::bf16>(*this, values);
-  default:
-    return run_softmax<float>(*this, values);
-  }
+  if (type == "fp16")
+    run_softmax<wavetile::fp16>(*this, values);
+  else if (type == "bf16")
+    run_softmax<wavetile::bf16>(*this, values);
+  else
+    run_softmax<float>(*this, values);
 }
 
 } // namespace operators

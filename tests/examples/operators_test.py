@@ -1,0 +1,221 @@
+"""Runs `operators` on .npy files and compares with Python's own floats.
+
+usage: operators_test.py [launcher...] path/to/operators
+"""
+
+import itertools
+import math
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1:]
+failures = []
+
+
+def check(condition, what):
+    if not condition:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def header(shape, descr, order="False"):
+    text = "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }" % (
+        descr, order, "".join("%d, " % extent for extent in shape))
+    text += " " * (63 - (10 + len(text)) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+CODES = {"<f2": "e", "<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "?", "|u1": "B"}
+
+
+def save(path, shape, values, descr="<f4"):
+    with open(path, "wb") as file:
+        file.write(header(shape, descr) + struct.pack("<%d%s" % (len(values), CODES[descr]), *values))
+
+
+def load(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x93NUMPY\x01\x00"
+    length = struct.unpack("<H", data[8:10])[0]
+    assert (10 + length) % 64 == 0
+    described = eval(data[10:10 + length], {})
+    assert not described["fortran_order"]
+    body = data[10 + length:]
+    code = CODES[described["descr"]]
+    count = len(body) // struct.calcsize(code)
+    return described["shape"], described["descr"], struct.unpack("<%d%s" % (count, code), body)
+
+
+def run(*arguments):
+    return subprocess.run(PROGRAM + list(arguments), capture_output=True, text=True)
+
+
+def to_fp16(x):
+    return struct.unpack("<e", struct.pack("<e", x))[0]
+
+
+def to_bf16(x):
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
+
+
+# dtype: rounding of the input, relative error of rounding a result
+DTYPES = {"fp32": (lambda x: x, 2.0**-24), "fp16": (to_fp16, 2.0**-11), "bf16": (to_bf16, 2.0**-8)}
+
+
+def softmax(row, shown, log):
+    kept = [x for x, s in zip(row, shown) if s]
+    if not kept:
+        return [-math.inf if log else 0.0] * len(row)
+    top = max(kept)
+    total = math.fsum(math.exp(x - top) for x in kept)
+    if log:
+        return [x - top - math.log(total) if s else -math.inf for x, s in zip(row, shown)]
+    return [math.exp(x - top) / total if s else 0.0 for x, s in zip(row, shown)]
+
+
+def test_softmax(folder):
+    source = random.Random(1)
+    shape, columns, queries = (2, 3, 33, 70), 70, 33
+    rows = 2 * 3 * 33
+    x = [struct.unpack("<f", struct.pack("<f", source.gauss(0, 2)))[0] for _ in range(rows * columns)]
+    save(folder + "/x.npy", shape, x)
+    # a boolean mask that repeats over the two leading axes; query 4 sees nothing
+    boolean = [source.random() < 0.7 and i // columns != 4 for i in range(queries * columns)]
+    save(folder + "/boolean.npy", (queries, columns), boolean, "|b1")
+    # an additive mask of one row for each of the three, some of it -infinity
+    additive = [source.choice([0.0, -0.5, 1.0, -math.inf]) for _ in range(3 * columns)]
+    save(folder + "/additive.npy", (3, 1, columns), additive)
+    for dtype, log, mask, causal in itertools.product(DTYPES, (False, True),
+                                                      (None, "boolean", "additive"), (False, True)):
+        name = "softmax %s log=%s mask=%s causal=%s" % (dtype, log, mask, causal)
+        arguments = ["softmax", "--input", folder + "/x.npy", "--output", folder + "/y.npy",
+                     "--dtype", dtype, "--scale", "0.5"]
+        arguments += ["--log"] * log + ["--causal"] * causal
+        arguments += ["--mask", "%s/%s.npy" % (folder, mask)] if mask else []
+        outcome = run(*arguments)
+        check(outcome.returncode == 0, name + ": " + outcome.stderr)
+        if outcome.returncode != 0:
+            continue
+        got_shape, descr, y = load(folder + "/y.npy")
+        check(got_shape == shape and descr == "<f4", name + ": shape or type")
+        round_input, unit = DTYPES[dtype]
+        for r in range(rows):
+            q, h = r % queries, r // queries % 3
+            shown, row = [], []
+            for c in range(columns):
+                bias = additive[h * columns + c] if mask == "additive" else 0.0
+                row.append(0.5 * round_input(x[r * columns + c]) + bias)
+                shown.append(bias != -math.inf and (mask != "boolean" or boolean[q * columns + c])
+                             and (not causal or c <= q + columns - queries))
+            for want, have in zip(softmax(row, shown, log), y[r * columns:(r + 1) * columns]):
+                # rounding the result, and fp32 logits of magnitude <= 16 on the way: 16 * 2^-23
+                allowed = unit * abs(want) + (2.0**-18 if log else 2.0**-18 * want + 2.0**-24)
+                if not (want == have or abs(want - have) <= allowed):
+                    check(False, "%s: row %d: %g instead of %g" % (name, r, have, want))
+                    return
+
+
+def test_reduce(folder):
+    source = random.Random(2)
+    shape = (4, 5, 6)
+    index = list(itertools.product(range(4), range(5), range(6)))
+    operations = {
+        "sum": math.fsum, "mean": lambda v: math.fsum(v) / len(v), "product": math.prod, "min": min,
+        "max": max, "sum_of_squares": lambda v: math.fsum(x * x for x in v),
+        "argmin": lambda v: v.index(min(v)), "argmax": lambda v: v.index(max(v))}
+    inputs = {"<f4": "<f4", "<f8": "<f8", "<f2": "<f4", "<i4": "<i4", "<i8": "<i8"}
+    units = {"<f4": 2.0**-24, "<f8": 2.0**-53, "<f2": 2.0**-11}
+    for descr, result_descr in inputs.items():
+        integer = descr[1] == "i"
+        values = [source.randint(-3, 3) if integer else source.choice([0.5, 0.75, 1.0, 1.25, -1.5])
+                  for _ in index]
+        save(folder + "/x.npy", shape, values, descr)
+        for name, axis in itertools.product(operations, ("-1", "0", "1", "all")):
+            if integer and name == "mean":
+                continue
+            outcome = run("reduce", "--input", folder + "/x.npy", "--output", folder + "/y.npy",
+                          "--op", name, "--axis", axis)
+            what = "reduce %s %s axis %s" % (name, descr, axis)
+            check(outcome.returncode == 0, what + ": " + outcome.stderr)
+            if outcome.returncode != 0:
+                continue
+            groups = {}
+            for at, value in zip(index, values):
+                key = () if axis == "all" else tuple(
+                    a for i, a in enumerate(at) if i != int(axis) % 3)
+                groups.setdefault(key, []).append(value)
+            want_shape = () if axis == "all" else tuple(
+                e for i, e in enumerate(shape) if i != int(axis) % 3)
+            got_shape, got_descr, y = load(folder + "/y.npy")
+            want_descr = "<i8" if name.startswith("arg") else result_descr
+            check((got_shape, got_descr) == (want_shape, want_descr), what + ": shape or type")
+            for key, have in zip(sorted(groups), y):
+                want = operations[name](groups[key])
+                # a rounding for each of 120 steps at most, of partial results no larger than `most`
+                most = max(abs(want), math.fsum(abs(v) for v in groups[key]))
+                allowed = 0 if integer or name.startswith(("arg", "m")) and name != "mean" else (
+                    units[descr] * abs(want) + 120 * max(2.0**-24 * (descr != "<f8"), 2.0**-53) * most)
+                check(abs(want - have) <= allowed, "%s: %r instead of %r" % (what, have, want))
+
+
+def test_errors(folder):
+    def refused(code, expected, *arguments):
+        output = folder + "/untouched.npy"
+        save(output, (1,), [42.0])
+        outcome = run(*[output if a == "OUT" else a for a in arguments])
+        check(outcome.returncode == code and expected in outcome.stderr + outcome.stdout,
+              "%s: exit code %d, said %r" % (arguments, outcome.returncode, outcome.stderr))
+        check(load(output)[2] == (42.0,), "%s: the output was touched" % (arguments,))
+
+    good = folder + "/good.npy"
+    save(good, (2, 3), [1.0] * 6)
+    softmax_of = lambda path: ("softmax", "--input", path, "--output", "OUT")
+    refused(1, "cannot be opened", *softmax_of(folder + "/absent.npy"))
+    for name, content, expected in (
+            ("empty", b"", "not a .npy file"), ("text", b"hello world", "not a .npy file"),
+            ("short", header((2, 3), "<f4")[:40], "truncated"),
+            ("data", header((2, 3), "<f4") + b"123", "3 bytes of data"),
+            ("huge", header((2**62, 2**62), "<f4"), "too large"),
+            ("fortran", header((2, 3), "<f4", "True") + bytes(24), "Fortran order"),
+            ("big_endian", header((2, 3), ">f4") + bytes(24), "not supported"),
+            ("complex", header((2, 3), "<c8") + bytes(48), "not supported")):
+        with open("%s/%s.npy" % (folder, name), "wb") as file:
+            file.write(content)
+        refused(1, expected, *softmax_of("%s/%s.npy" % (folder, name)))
+    save(folder + "/mask.npy", (4, 3), [True] * 12, "|b1")
+    refused(1, "does not broadcast", *softmax_of(good), "--mask", folder + "/mask.npy")
+    refused(1, "scale", *softmax_of(good), "--scale", "inf")
+    refused(2, "--dtype", *softmax_of(good), "--dtype", "fp8")
+    refused(2, "--output", "softmax", "--input", good)
+    reduce_of = ("reduce", "--input", good, "--output", "OUT", "--op")
+    refused(2, "--op", *reduce_of, "median")
+    refused(1, "--axis 2", *reduce_of, "sum", "--axis", "2")
+    refused(1, "--dtype allows", *reduce_of, "sum", "--dtype", "int32")
+    save(folder + "/large.npy", (1,), [2**40], "<i8")
+    refused(1, "does not fit", "reduce", "--input", folder + "/large.npy", "--output", "OUT",
+            "--op", "sum", "--dtype", "int32")
+    refused(1, "cannot be written", "softmax", "--input", good, "--output", folder + "/no/y.npy")
+
+
+def test_empty(folder):
+    save(folder + "/x.npy", (0, 5), [])
+    outcome = run("softmax", "--input", folder + "/x.npy", "--output", folder + "/y.npy")
+    check(outcome.returncode == 0 and load(folder + "/y.npy")[0] == (0, 5),
+          "empty softmax: " + outcome.stderr)
+    outcome = run("reduce", "--input", folder + "/x.npy", "--output", folder + "/y.npy", "--op", "sum",
+                  "--axis", "0")
+    check(outcome.returncode == 0 and load(folder + "/y.npy")[2] == (0.0,) * 5,
+          "sum of nothing: " + outcome.stderr)
+
+
+with tempfile.TemporaryDirectory() as where:
+    for test in (test_softmax, test_reduce, test_errors, test_empty):
+        before = len(failures)
+        test(where)
+        print("%-14s %s" % (test.__name__, "ok" if len(failures) == before else "FAILED"))
+sys.exit(1 if failures else 0)
