@@ -22,3 +22,31 @@
 #include <wavetile/lds/layout.hpp>
 #include <wavetile/lds/report.hpp>
 #include <wavetile/lds/tile.hpp>
+
+#if WAVETILE_HIP
+#include <wavetile/wave/broadcast.hpp>
+#include <wavetile/wave/lane.hpp>
+#include <wavetile/wave/operations.hpp>
+#include <wavetile/wave/reduce.hpp>
+#include <wavetile/wave/scan.hpp>
+#include <wavetile/wave/shuffle.hpp>
+#include <wavetile/wave/vote.hpp>
+
+#include <wavetile/group/barrier.hpp>
+#include <wavetile/group/broadcast.hpp>
+#include <wavetile/group/copy.hpp>
+#include <wavetile/group/reduce.hpp>
+#include <wavetile/group/scan.hpp>
+
+#include <wavetile/matrix/accumulator.hpp>
+#include <wavetile/matrix/fragment.hpp>
+#include <wavetile/matrix/global_operand.hpp>
+#include <wavetile/matrix/lds_operand.hpp>
+#include <wavetile/matrix/mma.hpp>
+
+#include <wavetile/launch/device.hpp>
+#include <wavetile/launch/launch.hpp>
+
+#include <wavetile/reduce.hpp>
+#include <wavetile/softmax.hpp>
+#endif

@@ -1,4 +1,1 @@
 #include <wavetile/wavetile.hpp>
-
-#include <wavetile/reduce.hpp>
-#include <wavetile/softmax.hpp>
