@@ -26,13 +26,14 @@ public:
   from(const T& value, int source, storage& memory,
        place where = detail::default_place<BlockSize>()) {
     const detail::wave_place<BlockSize> at(where);
-    if (at.waves == 1)
-      return wave::broadcast(value, source);
-    const slots exchange(memory);
-    if (where.thread == source)
-      exchange.write(0, value);
-    barrier();
-    return exchange.template read<T>(0);
+    if (at.waves > 1) {
+      const slots exchange(memory);
+      if (where.thread == source)
+        exchange.write(0, value);
+      barrier();
+      return exchange.template read<T>(0);
+    }
+    return wave::broadcast(value, source);
   }
 };
 

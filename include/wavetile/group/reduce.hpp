@@ -62,22 +62,30 @@ private:
     C own = carrier::encode(value);
     own = at.whole ? detail::reduce_lanes<wave_size>(own, operation)
                    : detail::scan_lanes<wave_size>(own, operation);
-    if (at.waves == 1)
-      return carrier::decode(wave::broadcast(own, at.last_lane));
+    if (at.waves > 1) {
+      const slots exchange(memory);
+      if (lane_id() == at.last_lane)
+        exchange.write(at.wave, own);
+      barrier();
+      if (All || at.wave == 0)
+        own = combine<All, C>(exchange, at, operation);
+    } else {
+      own = wave::broadcast(own, at.last_lane);
+    }
+    return carrier::decode(own);
+  }
 
-    const slots exchange(memory);
-    if (lane_id() == at.last_lane)
-      exchange.write(at.wave, own);
-    barrier();
-    if (!All && at.wave != 0)
-      return carrier::decode(own);
-    // The first wave is whole, and all are when none is partial.
+  /// The waves' results as one. The first wave is whole, and all are when none is partial.
+  template <bool All, class C, class Operation>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static C combine(const slots& exchange,
+                                                         const detail::wave_place<BlockSize>& at,
+                                                         const Operation& operation) {
     if (!All || at.whole)
-      return carrier::decode(in_parallel<C>(exchange, at.waves, operation));
+      return in_parallel<C>(exchange, at.waves, operation);
     C total = exchange.template read<C>(0);
     for (int w = 1; w < at.waves; ++w)
       total = operation(total, exchange.template read<C>(w));
-    return carrier::decode(total);
+    return total;
   }
 
   /// Lane w takes the slot of wave w.

@@ -73,20 +73,33 @@ private:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static scan_result<C>
   exchange(const C& own, const Operation& operation, storage& memory,
            const detail::wave_place<BlockSize>& at) {
-    if (at.waves == 1)
-      return {own, wave::broadcast(own, at.last_lane)};
-    const slots between(memory);
-    if (lane_id() == at.last_lane)
-      between.write(at.wave, own);
-    barrier();
-    if (at.whole) {
-      constexpr int width = detail::power_of_two_from(detail::max_waves<BlockSize>);
-      const int slot = lane_id() % width;
-      const C sums = detail::scan_lanes<width>(
-          between.template read<C>(slot < at.waves ? slot : at.waves - 1), operation);
-      const int previous = at.wave == 0 ? 0 : at.wave - 1;
-      return {wave::broadcast(sums, previous), wave::broadcast(sums, at.waves - 1)};
+    if (at.waves > 1) {
+      const slots between(memory);
+      if (lane_id() == at.last_lane)
+        between.write(at.wave, own);
+      barrier();
+      return at.whole ? in_parallel<C>(between, operation, at)
+                      : one_by_one<C>(between, operation, at);
     }
+    return {own, wave::broadcast(own, at.last_lane)};
+  }
+
+  template <class C, class Operation>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static scan_result<C>
+  in_parallel(const slots& between, const Operation& operation,
+              const detail::wave_place<BlockSize>& at) {
+    constexpr int width = detail::power_of_two_from(detail::max_waves<BlockSize>);
+    const int slot = lane_id() % width;
+    const C sums = detail::scan_lanes<width>(
+        between.template read<C>(slot < at.waves ? slot : at.waves - 1), operation);
+    const int previous = at.wave == 0 ? 0 : at.wave - 1;
+    return {wave::broadcast(sums, previous), wave::broadcast(sums, at.waves - 1)};
+  }
+
+  template <class C, class Operation>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static scan_result<C>
+  one_by_one(const slots& between, const Operation& operation,
+             const detail::wave_place<BlockSize>& at) {
     C total = between.template read<C>(0);
     C prefix = total;
     for (int w = 1; w < at.waves; ++w) {
