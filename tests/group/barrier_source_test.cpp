@@ -90,8 +90,18 @@ bool opens_loop(const std::string& body, size_t open) {
   return std::regex_search(body.substr(0, i), keyword);
 }
 
-/// End of the innermost block of a loop around `at`; the end of the body when there is none.
-size_t loop_end(const std::string& body, size_t at) {
+/// Whether the brace at `open` begins the body of a lambda.
+bool opens_lambda(const std::string& body, size_t open) {
+  static const std::regex head(R"(\]\s*(\([^{};]*\))?\s*(mutable\b)?\s*(->[^{};]*)?$)");
+  const size_t from = body.find_last_of("{};", open == 0 ? 0 : open - 1);
+  const size_t first = from == std::string::npos ? 0 : from + 1;
+  return std::regex_search(body.substr(first, open - first), head);
+}
+
+/// End of the innermost block around `at` that `opens` accepts; that of the body when there is
+/// none.
+template <class Opens>
+size_t block_end(const std::string& body, size_t at, Opens opens) {
   std::vector<size_t> open;
   for (size_t i = 0; i < at; ++i) {
     if (body[i] == '{')
@@ -99,7 +109,7 @@ size_t loop_end(const std::string& body, size_t at) {
     if (body[i] == '}' && !open.empty())
       open.pop_back();
   }
-  while (!open.empty() && !opens_loop(body, open.back()))
+  while (!open.empty() && !opens(body, open.back()))
     open.pop_back();
   if (open.empty())
     return body.size();
@@ -122,7 +132,8 @@ std::string early_exit(const std::string& body) {
     // what a return itself evaluates comes before it
     const size_t after = at + static_cast<size_t>(i->length(0));
     const bool leaves_loop_only = i->str(1) == "break" || i->str(1) == "continue";
-    const size_t end = leaves_loop_only ? loop_end(body, at) : body.size();
+    const size_t end =
+        leaves_loop_only ? block_end(body, at, opens_loop) : block_end(body, at, opens_lambda);
     for (const size_t reached : barriers)
       if (reached >= after && reached < end)
         return i->str(0);
@@ -154,13 +165,15 @@ struct s {
 void after() { barrier(); if (t) return; x(); }
 void skips() { for (int i = 0; i < n; ++i) { if (t) continue; barrier(); } }
 void skips_elsewhere() { for (int i = 0; i < n; ++i) { if (t) { continue; } } barrier(); }
+void lambda() { auto f = [&](int k) { if (k) return 1; return 2; }; barrier(); }
+void in_lambda() { f([&] { if (k) return; barrier(); }); }
 float returns_it() { return r::to_all(x); }
 /* return; */ void comment() { // return;
   barrier();
 }
 })");
-  EXPECT_EQ(functions_with_barriers(example, exits), 6);
-  EXPECT_EQ(exits, (std::vector<std::string>{"return;", "continue;"}));
+  EXPECT_EQ(functions_with_barriers(example, exits), 8);
+  EXPECT_EQ(exits, (std::vector<std::string>{"return;", "continue;", "return;"}));
 }
 
 TEST(barrier_source, headers_have_no_exit_before_a_barrier) {

@@ -252,8 +252,11 @@ TEST_F(launching, the_null_stream_means_the_current_device) {
   wavetile::device_info info;
   ASSERT_TRUE(wavetile::stream_device(nullptr, info).ok());
   EXPECT_EQ(info.cu_count, 11);
-  ASSERT_TRUE(wavetile::stream_device(hipStreamPerThread, info).ok());
-  EXPECT_EQ(info.ordinal, 30);
+  for (const hipStream_t stream : {hipStreamPerThread, hipStreamLegacy}) {
+    info.ordinal = -1;
+    ASSERT_TRUE(wavetile::stream_device(stream, info).ok());
+    EXPECT_EQ(info.ordinal, 30);
+  }
 }
 
 TEST_F(launching, a_failed_query_is_not_remembered) {

@@ -101,10 +101,14 @@ inline status known_device(int ordinal, device_info& info) {
   }
 }
 
-/// Number of the device a stream belongs to; the current device for the null stream and the
-/// per-thread stream. Does not change the current device, does not synchronise, may be captured.
+/// Number of the device a stream belongs to; the current device for the null, legacy and per-thread
+/// streams. Does not change the current device, does not synchronise, may be captured.
 inline status device_of(hipStream_t stream, int& ordinal) {
-  if (stream == nullptr || stream == hipStreamPerThread) {
+  bool of_current_device = stream == nullptr || stream == hipStreamPerThread;
+#ifdef hipStreamLegacy
+  of_current_device = of_current_device || stream == hipStreamLegacy;
+#endif
+  if (of_current_device) {
     if (const hipError_t error = hipGetDevice(&ordinal); error != hipSuccess)
       return detail::runtime_failure("hipGetDevice", error);
     return {};
