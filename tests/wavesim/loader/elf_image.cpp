@@ -167,7 +167,7 @@ struct ElfImage::Reader {
     llvm::Error error = llvm::Error::success();
     for (const auto& note : file.notes(section, error))
       if (note.getName() == "AMDGPU" && note.getType() == llvm::ELF::NT_AMDGPU_METADATA)
-        image.metadata_ = note.getDescAsStringRef(section.sh_addralign).str();
+        image.metadata_.push_back(note.getDescAsStringRef(section.sh_addralign).str());
     if (error)
       reject(fmt::format("notes: {}", llvm::toString(std::move(error))));
   }

@@ -39,8 +39,9 @@ public:
   const std::map<std::string, Symbol, std::less<>>& symbols() const { return symbols_; }
   /// Functions by address, local ones included.
   const std::vector<Function>& functions() const { return functions_; }
-  /// Contents of the note that holds AMDGPU metadata.
-  const std::string& metadata() const { return metadata_; }
+  /// Contents of the notes that hold AMDGPU metadata: one for each module that was linked, where a
+  /// device program was linked of several (-fgpu-rdc).
+  const std::vector<std::string>& metadata() const { return metadata_; }
   /// Whether [address, address + 8) is written by relocations only.
   bool read_only_after_relocation(std::uint64_t address) const;
   bool has_debug_lines() const { return has_debug_lines_; }
@@ -60,7 +61,7 @@ private:
   std::vector<Segment> relro_;
   std::map<std::string, Symbol, std::less<>> symbols_;
   std::vector<Function> functions_;
-  std::string metadata_;
+  std::vector<std::string> metadata_;
   bool has_debug_lines_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <set>
 #include <stdexcept>
 
 namespace wavesim {
@@ -25,19 +26,21 @@ public:
   explicit MetadataReader(const ElfImage& image) : image_(image) {}
 
   std::vector<std::unique_ptr<Kernel>> read() {
-    std::vector<std::unique_ptr<Kernel>> kernels;
-    if (image_.metadata().empty())
-      return kernels; // device variables only
-    PackNode root;
-    if (!read_pack(image_.metadata(), root) || root.kind != PackNode::Kind::map)
-      throw std::runtime_error("the metadata note is damaged");
-    const PackNode* list = root.find("amdhsa.kernels");
-    if (!list)
-      return kernels;
-    if (list->kind != PackNode::Kind::array)
-      throw std::runtime_error("the metadata's list of kernels is damaged");
-    for (const PackNode& node : list->array)
-      kernels.push_back(read_kernel(node));
+    std::vector<std::unique_ptr<Kernel>> kernels; // none: device variables only
+    std::set<std::string> names;                  // templates may stand in several notes
+    for (const std::string& note : image_.metadata()) {
+      PackNode root;
+      if (!read_pack(note, root) || root.kind != PackNode::Kind::map)
+        throw std::runtime_error("the metadata note is damaged");
+      const PackNode* list = root.find("amdhsa.kernels");
+      if (!list)
+        continue;
+      if (list->kind != PackNode::Kind::array)
+        throw std::runtime_error("the metadata's list of kernels is damaged");
+      for (const PackNode& node : list->array)
+        if (auto kernel = read_kernel(node); names.insert(kernel->name).second)
+          kernels.push_back(std::move(kernel));
+    }
     return kernels;
   }
 
