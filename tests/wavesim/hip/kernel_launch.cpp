@@ -3,6 +3,7 @@
 #include "counters/session.hpp"
 #include "counters/tally.hpp"
 #include "hip/entry.hpp"
+#include "hip/hostcall.hpp"
 #include "hip/kernel_arguments.hpp"
 #include "hip/runtime.hpp"
 #include "machine/fault.hpp"
@@ -199,6 +200,9 @@ hipError_t run_kernel(const KernelOperation& operation, int device) {
   HiddenArguments hidden;
   hidden.grid_sync = operation.cooperative ? reinterpret_cast<std::uintptr_t>(memory.grid_sync) : 0;
   hidden.queue = dispatch.queue;
+  if (std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                  [](const KernelArgument& a) { return a.kind == "hidden_hostcall_buffer"; }))
+    hidden.hostcall = hostcall_buffer();
   write_hidden_arguments({memory.kernarg, operation.arguments.size()}, dispatch, hidden);
   write_packet(std::span<std::byte, 64>(memory.packet, 64), dispatch);
   dispatch.memory = MemoryMap::instance().snapshot();
