@@ -47,7 +47,10 @@ WithMask<T> scale_for_division(T x, T denominator, T numerator) {
   const T up_numerator = x == numerator ? x * up : x;
   T r = tiny ? x * up : x;
   r = quotient ? up_numerator : r;
-  r = reciprocal ? (quotient ? up_denominator : x * down) : r;
+  // With a tiny quotient as well, shrinking the denominator alone enlarges the quotient. (The
+  // manual prints a scale up here, which would overflow.)
+  const T down_denominator = x == denominator ? x * down : x;
+  r = reciprocal ? (quotient ? down_denominator : x * down) : r;
   r = small ? x * up : r;
   r = overflow ? up_denominator : r;
   r = zero ? from_bits<T>(L::default_nan) : r;
@@ -119,6 +122,11 @@ T fix_up(T quotient, T denominator, T numerator, ModeBits mode) {
     const bool underflow =
         exponent_field(numerator) - exponent_field(denominator) < division<T>::underflow;
     r = underflow ? with_sign(least, negative) : r;
+    // A quotient this large overflows; on the way there it has become infinite, then NaN.
+    const bool overflow = binary_exponent(numerator) - binary_exponent(denominator) > L::bias + 1;
+    const bool to_infinity = round == 0 || away;
+    const T largest = from_bits<T>(static_cast<bits_of<T>>(L::infinity - (to_infinity ? 0 : 1)));
+    r = overflow ? with_sign(largest, negative) : r;
   }
   r = d_infinite || n_zero ? with_sign(T{0}, negative) : r;
   r = d_zero || n_infinite ? with_sign(infinity, negative) : r;

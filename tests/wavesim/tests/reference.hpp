@@ -63,46 +63,77 @@ template <class T>
 std::vector<T> edges() {
   if constexpr (std::is_same_v<T, float>) {
     std::vector<float> v;
-    for (u32 b : {0x0u, 0x1u, 0x2u, 0x400000u, 0x7fffffu, 0x800000u, 0x800001u, 0xffffffu, 0x1000000u,
-                  0x33800000u, 0x38000000u, 0x387fc000u, 0x38800000u, 0x3f000000u, 0x3effffffu,
-                  0x3f000001u, 0x3f800000u, 0x3f7fffffu, 0x3f800001u, 0x3fc00000u, 0x40000000u,
-                  0x40200000u, 0x40490fdbu, 0x42f00000u, 0x43000000u, 0x437f0000u, 0x43800000u,
-                  0x46fffe00u, 0x47000000u, 0x477fe000u, 0x477ff000u, 0x47800000u, 0x4b000000u,
-                  0x4b800000u, 0x4b800001u, 0x4effffffu, 0x4f000000u, 0x4f7fffffu, 0x4f800000u,
-                  0x5f000000u, 0x7e800000u, 0x7e800001u, 0x7f000000u, 0x7f7fffffu, 0x7f800000u,
-                  0x7fc00000u, 0x7fc01234u, 0x7f800001u, 0x7fa00000u})
-      for (u32 sign : {0u, 0x80000000u}) v.push_back(std::bit_cast<float>(b | sign));
+    for (u32 b : {0x0u,        0x1u,        0x2u,        0x400000u,   0x7fffffu,   0x800000u,
+                  0x800001u,   0xffffffu,   0x1000000u,  0x33800000u, 0x38000000u, 0x387fc000u,
+                  0x38800000u, 0x3f000000u, 0x3effffffu, 0x3f000001u, 0x3f800000u, 0x3f7fffffu,
+                  0x3f800001u, 0x3fc00000u, 0x40000000u, 0x40200000u, 0x40490fdbu, 0x42f00000u,
+                  0x43000000u, 0x437f0000u, 0x43800000u, 0x46fffe00u, 0x47000000u, 0x477fe000u,
+                  0x477ff000u, 0x47800000u, 0x4b000000u, 0x4b800000u, 0x4b800001u, 0x4effffffu,
+                  0x4f000000u, 0x4f7fffffu, 0x4f800000u, 0x5f000000u, 0x7e800000u, 0x7e800001u,
+                  0x7f000000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u, 0x7fc01234u, 0x7f800001u,
+                  0x7fa00000u})
+      for (u32 sign : {0u, 0x80000000u})
+        v.push_back(std::bit_cast<float>(b | sign));
     return v;
   } else if constexpr (std::is_same_v<T, double>) {
     std::vector<double> v;
-    for (u64 b : {u64{0}, u64{1}, u64{0x8000000000000}, u64{0xfffffffffffff}, u64{0x10000000000000},
-                  u64{0x10000000000001}, u64{0x3690000000000000}, u64{0x380fffffffffffff},
-                  u64{0x3810000000000000}, u64{0x3fe0000000000000}, u64{0x3fdfffffffffffff},
-                  u64{0x3ff0000000000000}, u64{0x3ff0000000000001}, u64{0x3ff8000000000000},
-                  u64{0x4004000000000000}, u64{0x400921fb54442d18}, u64{0x41dfffffffc00000},
-                  u64{0x41e0000000000000}, u64{0x41efffffffe00000}, u64{0x41f0000000000000},
-                  u64{0x4330000000000000}, u64{0x4340000000000001}, u64{0x47efffffe0000000},
-                  u64{0x47efffffefffffff}, u64{0x47f0000000000000}, u64{0x7fd0000000000000},
-                  u64{0x7fd0000000000001}, u64{0x7fefffffffffffff}, u64{0x7ff0000000000000},
-                  u64{0x7ff8000000000000}, u64{0x7ff8000000001234}, u64{0x7ff0000000000001}})
-      for (u64 sign : {u64{0}, u64{1} << 63}) v.push_back(std::bit_cast<double>(b | sign));
+    for (u64 b : {u64{0},
+                  u64{1},
+                  u64{0x8000000000000},
+                  u64{0xfffffffffffff},
+                  u64{0x10000000000000},
+                  u64{0x10000000000001},
+                  u64{0x3690000000000000},
+                  u64{0x380fffffffffffff},
+                  u64{0x3810000000000000},
+                  u64{0x3fe0000000000000},
+                  u64{0x3fdfffffffffffff},
+                  u64{0x3ff0000000000000},
+                  u64{0x3ff0000000000001},
+                  u64{0x3ff8000000000000},
+                  u64{0x4004000000000000},
+                  u64{0x400921fb54442d18},
+                  u64{0x41dfffffffc00000},
+                  u64{0x41e0000000000000},
+                  u64{0x41efffffffe00000},
+                  u64{0x41f0000000000000},
+                  u64{0x4330000000000000},
+                  u64{0x4340000000000001},
+                  u64{0x47efffffe0000000},
+                  u64{0x47efffffefffffff},
+                  u64{0x47f0000000000000},
+                  u64{0x7fd0000000000000},
+                  u64{0x7fd0000000000001},
+                  u64{0x7fefffffffffffff},
+                  u64{0x7ff0000000000000},
+                  u64{0x7ff8000000000000},
+                  u64{0x7ff8000000001234},
+                  u64{0x7ff0000000000001}})
+      for (u64 sign : {u64{0}, u64{1} << 63})
+        v.push_back(std::bit_cast<double>(b | sign));
     return v;
   } else if constexpr (std::is_same_v<T, half>) {
     std::vector<half> v;
-    for (unsigned b : {0x0u, 0x1u, 0x2u, 0x200u, 0x3ffu, 0x400u, 0x401u, 0x7ffu, 0x1400u, 0x37ffu, 0x3800u,
-                       0x3801u, 0x3bffu, 0x3c00u, 0x3c01u, 0x3e00u, 0x4000u, 0x4100u, 0x4248u, 0x63ffu,
-                       0x6400u, 0x77ffu, 0x7800u, 0x7bffu, 0x7c00u, 0x7e00u, 0x7e12u, 0x7c01u, 0x7d00u})
-      for (unsigned sign : {0u, 0x8000u}) v.push_back(half{static_cast<u16>(b | sign)});
+    for (unsigned b :
+         {0x0u,    0x1u,    0x2u,    0x200u,  0x3ffu,  0x400u,  0x401u,  0x7ffu,  0x1400u, 0x37ffu,
+          0x3800u, 0x3801u, 0x3bffu, 0x3c00u, 0x3c01u, 0x3e00u, 0x4000u, 0x4100u, 0x4248u, 0x63ffu,
+          0x6400u, 0x77ffu, 0x7800u, 0x7bffu, 0x7c00u, 0x7e00u, 0x7e12u, 0x7c01u, 0x7d00u})
+      for (unsigned sign : {0u, 0x8000u})
+        v.push_back(half{static_cast<u16>(b | sign)});
     return v;
   } else {
     std::vector<T> v;
     using U = std::make_unsigned_t<T>;
     constexpr unsigned bits = 8 * sizeof(T);
-    for (u64 b : {u64{0}, u64{1}, u64{2}, u64{3}, u64{4}, u64{5}, u64{7}, u64{8}, u64{15}, u64{16}, u64{17},
-                  u64{31}, u64{32}, u64{33}, u64{63}, u64{64}, u64{127}, u64{128}, u64{255}, u64{256},
-                  u64{0x7fff}, u64{0x8000}, u64{0xffff}, u64{0x10000}, u64{0x7fffff}, u64{0x800000},
-                  u64{0xffffff}, u64{0x1000000}, u64{0x55555555}, u64{0xaaaaaaaa}, u64{0x12345678}})
-      for (bool flip : {false, true}) v.push_back(static_cast<T>(static_cast<U>(flip ? ~b : b)));
+    for (u64 b : {u64{0},         u64{1},        u64{2},         u64{3},          u64{4},
+                  u64{5},         u64{7},        u64{8},         u64{15},         u64{16},
+                  u64{17},        u64{31},       u64{32},        u64{33},         u64{63},
+                  u64{64},        u64{127},      u64{128},       u64{255},        u64{256},
+                  u64{0x7fff},    u64{0x8000},   u64{0xffff},    u64{0x10000},    u64{0x7fffff},
+                  u64{0x800000},  u64{0xffffff}, u64{0x1000000}, u64{0x55555555}, u64{0xaaaaaaaa},
+                  u64{0x12345678}})
+      for (bool flip : {false, true})
+        v.push_back(static_cast<T>(static_cast<U>(flip ? ~b : b)));
     v.push_back(static_cast<T>(U{1} << (bits - 1)));
     v.push_back(static_cast<T>((U{1} << (bits - 1)) - 1));
     v.push_back(static_cast<T>((U{1} << (bits - 1)) + 1));
@@ -118,7 +149,8 @@ template <class T>
 T random_value(engine& random) {
   const u64 bits = random();
   if constexpr (std::is_floating_point_v<T>) {
-    if (bits & 1) return std::bit_cast<T>(static_cast<raw_t<T>>(random()));
+    if (bits & 1)
+      return std::bit_cast<T>(static_cast<raw_t<T>>(random()));
     std::uniform_real_distribution<double> exponent(-20, 20), sign(-1, 1);
     return static_cast<T>(std::exp2(exponent(random)) * (sign(random) < 0 ? -1 : 1));
   } else if constexpr (std::is_same_v<T, half>) {
@@ -128,7 +160,8 @@ T random_value(engine& random) {
   }
 }
 
-/// Tuples of operands: all combinations of edge values (thinned to about `limit`), then random ones.
+/// Tuples of operands: all combinations of edge values (thinned to about `limit`), then random
+/// ones.
 template <class... A>
 std::vector<std::tuple<A...>> operand_tuples(std::size_t limit = 9000, std::size_t randoms = 3000) {
   std::vector<std::tuple<A...>> all;
@@ -140,15 +173,18 @@ std::vector<std::tuple<A...>> operand_tuples(std::size_t limit = 9000, std::size
   for (std::size_t c = 0; c < combinations; c += step) {
     // A random place inside each stride, so that thinning favours no operand.
     std::size_t rest = c + (step > 1 ? random() % step : 0);
-    if (rest >= combinations) rest = combinations - 1;
+    if (rest >= combinations)
+      rest = combinations - 1;
     const auto pick = [&rest](const auto& v) {
       const auto x = v[rest % v.size()];
       rest /= v.size();
       return x;
     };
-    all.push_back(std::apply([&](const auto&... v) { return std::tuple<A...>{pick(v)...}; }, values));
+    all.push_back(
+        std::apply([&](const auto&... v) { return std::tuple<A...>{pick(v)...}; }, values));
   }
-  for (std::size_t i = 0; i < randoms; ++i) all.push_back(std::tuple<A...>{random_value<A>(random)...});
+  for (std::size_t i = 0; i < randoms; ++i)
+    all.push_back(std::tuple<A...>{random_value<A>(random)...});
   return all;
 }
 
@@ -175,7 +211,8 @@ std::string with_registers(std::string text) {
                       : "v" + std::to_string(reg);
   };
   const auto replace = [&text](const std::string& from, const std::string& to) {
-    for (std::size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+    for (std::size_t at; (at = text.find(from)) != std::string::npos;)
+      text.replace(at, from.size(), to);
   };
   replace("$d", name(10, sizeof(R)));
   unsigned i = 0;
@@ -238,7 +275,8 @@ void check_with(const std::string& text, Accept accept, CheckOptions options = {
                     const bool last = i + 1 == sizeof...(A) && options.accumulates;
                     const unsigned reg = last ? 10 : 2 * i;
                     put(m, reg, lane, x);
-                    if (sizeof(x) == 2 && !last) m.wave.v[reg][lane] |= 0xabcd0000;
+                    if (sizeof(x) == 2 && !last)
+                      m.wave.v[reg][lane] |= 0xabcd0000;
                     ++i;
                   }(),
                   ...);
@@ -252,7 +290,8 @@ void check_with(const std::string& text, Accept accept, CheckOptions options = {
       for (unsigned lane = 0; lane < lanes && failures < 8; ++lane) {
         const auto& t = tuples[std::min(base + lane, tuples.size() - 1)];
         if (!(exec >> lane & 1)) {
-          if (m.wave.v[10][lane] != before[lane].first || m.wave.v[11][lane] != before[lane].second) {
+          if (m.wave.v[10][lane] != before[lane].first ||
+              m.wave.v[11][lane] != before[lane].second) {
             ADD_FAILURE() << "inactive lane " << lane << " changed";
             ++failures;
           }
@@ -261,15 +300,17 @@ void check_with(const std::string& text, Accept accept, CheckOptions options = {
         const R got = get<R>(m, 10, lane);
         const bool good = std::apply([&](auto... x) { return accept(got, x...); }, t);
         const u32 high = m.wave.v[10][lane] & 0xffff0000;
-        const u32 expected_high = options.upper == Upper::kept ? before[lane].first & 0xffff0000 : 0;
+        const u32 expected_high =
+            options.upper == Upper::kept ? before[lane].first & 0xffff0000 : 0;
         const bool good_high = sizeof(R) != 2 || high == expected_high;
-        if (good && good_high) continue;
+        if (good && good_high)
+          continue;
         ++failures;
         std::string operands;
         std::apply([&](auto... x) { ((operands += " " + describe(x)), ...); }, t);
         ADD_FAILURE() << (good ? "upper half of the result" : "result") << " " << describe(got)
-                      << (good ? " upper " + describe(high) : "") << " for" << operands << " in lane "
-                      << lane;
+                      << (good ? " upper " + describe(high) : "") << " for" << operands
+                      << " in lane " << lane;
       }
     }
   }
@@ -282,7 +323,8 @@ void check(const std::string& text, F reference, CheckOptions options = {}) {
       text,
       [&](R got, A... x) {
         const R want = reference(x...);
-        if (same(got, want)) return true;
+        if (same(got, want))
+          return true;
         ADD_FAILURE() << "expected " << describe(want);
         return false;
       },
@@ -314,7 +356,8 @@ void check_mask(const std::string& text, F reference, CheckOptions options = {})
               (
                   [&] {
                     put(m, 2 * i, lane, x);
-                    if (sizeof(x) == 2) m.wave.v[2 * i][lane] |= 0xabcd0000;
+                    if (sizeof(x) == 2)
+                      m.wave.v[2 * i][lane] |= 0xabcd0000;
                     ++i;
                   }(),
                   ...);
@@ -323,7 +366,8 @@ void check_mask(const std::string& text, F reference, CheckOptions options = {})
         want |= u64{std::apply(reference, t)} << lane;
       }
       m.run(program);
-      if (m.wave.vcc() == (want & exec)) continue;
+      if (m.wave.vcc() == (want & exec))
+        continue;
       ++failures;
       const auto lane = static_cast<unsigned>(std::countr_zero(m.wave.vcc() ^ (want & exec)));
       std::string operands;
@@ -339,8 +383,8 @@ void check_mask(const std::string& text, F reference, CheckOptions options = {})
 
 inline double to_double(half h) {
   const unsigned exponent = h.bits >> 10 & 31, mantissa = h.bits & 1023;
-  double size = exponent == 31 ? (mantissa ? std::numeric_limits<double>::quiet_NaN()
-                                           : std::numeric_limits<double>::infinity())
+  double size = exponent == 31  ? (mantissa ? std::numeric_limits<double>::quiet_NaN()
+                                            : std::numeric_limits<double>::infinity())
                 : exponent == 0 ? std::ldexp(mantissa, -24)
                                 : std::ldexp(1024 + mantissa, static_cast<int>(exponent) - 25);
   return h.bits & 0x8000 ? -size : size;
@@ -353,23 +397,34 @@ inline half to_half(i128 value, int scale, Round round, bool negative_zero = fal
   const bool negative = value < 0 || (value == 0 && negative_zero);
   unsigned __int128 m = static_cast<unsigned __int128>(value < 0 ? -value : value);
   const u16 sign = negative ? 0x8000 : 0;
-  if (m == 0) return half{sign};
+  if (m == 0)
+    return half{sign};
   int top = 127;
-  while (!(m >> top & 1)) --top;
+  while (!(m >> top & 1))
+    --top;
   // Weight of the last kept bit: 10 below the top, but not below 2^−24.
   int last = top - 10 - scale;
-  if (last < -24) last = -24;
+  if (last < -24)
+    last = -24;
   const int drop = last + scale; // bits of m below the last kept one
   unsigned __int128 kept = drop > 0 ? (drop > 127 ? 0 : m >> drop) : m << -drop;
   if (drop > 0) {
-    const unsigned __int128 rest = drop > 127 ? m : m & ((static_cast<unsigned __int128>(1) << drop) - 1);
+    const unsigned __int128 rest =
+        drop > 127 ? m : m & ((static_cast<unsigned __int128>(1) << drop) - 1);
     const unsigned __int128 middle = static_cast<unsigned __int128>(1) << (drop - 1);
     bool away = false;
     switch (round) {
-    case Round::nearest: away = rest > middle || (rest == middle && (kept & 1)); break;
-    case Round::up: away = rest != 0 && !negative; break;
-    case Round::down: away = rest != 0 && negative; break;
-    case Round::zero: break;
+    case Round::nearest:
+      away = rest > middle || (rest == middle && (kept & 1));
+      break;
+    case Round::up:
+      away = rest != 0 && !negative;
+      break;
+    case Round::down:
+      away = rest != 0 && negative;
+      break;
+    case Round::zero:
+      break;
     }
     kept += away;
   }
@@ -377,7 +432,8 @@ inline half to_half(i128 value, int scale, Round round, bool negative_zero = fal
     kept >>= 1;
     ++last;
   }
-  if (kept < 1024) return half{static_cast<u16>(sign | static_cast<u16>(kept))}; // denormal
+  if (kept < 1024)
+    return half{static_cast<u16>(sign | static_cast<u16>(kept))}; // denormal
   const int exponent = last + 25;
   if (exponent >= 31) {
     const bool to_infinity = round == Round::nearest || (round == Round::up && !negative) ||
@@ -388,10 +444,16 @@ inline half to_half(i128 value, int scale, Round round, bool negative_zero = fal
 }
 
 /// A finite half as an integer multiple of 2^−24.
-inline i64 fixed_point(half h) { return static_cast<i64>(std::ldexp(to_double(h), 24)); }
+inline i64 fixed_point(half h) {
+  return static_cast<i64>(std::ldexp(to_double(h), 24));
+}
 
-inline bool finite(half h) { return (h.bits & 0x7c00) != 0x7c00; }
-inline bool negative(half h) { return (h.bits & 0x8000) != 0; }
+inline bool finite(half h) {
+  return (h.bits & 0x7c00) != 0x7c00;
+}
+inline bool negative(half h) {
+  return (h.bits & 0x8000) != 0;
+}
 inline half half_from_special(double x) { // infinities and NaN
   return x != x ? half{0x7e00} : half{static_cast<u16>(x < 0 ? 0xfc00 : 0x7c00)};
 }
@@ -400,12 +462,15 @@ inline half half_from_special(double x) { // infinities and NaN
 
 /// Distance of `got` from `exact` in units of the last place of a float of exact's size.
 inline double ulps_f32(float got, long double exact) {
-  if (got != got || exact != exact) return got != got && exact != exact ? 0 : 1e30;
-  if (std::isinf(got)) return std::fabs(exact) >= 0x1.ffffffp127L && (got < 0) == (exact < 0) ? 0 : 1e30;
+  if (got != got || exact != exact)
+    return got != got && exact != exact ? 0 : 1e30;
+  if (std::isinf(got))
+    return std::fabs(exact) >= 0x1.ffffffp127L && (got < 0) == (exact < 0) ? 0 : 1e30;
   int e;
   std::frexp(exact, &e);
   const int last = std::max(e - 24, -149);
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - exact) / std::ldexp(1.0L, last));
+  return static_cast<double>(std::fabs(static_cast<long double>(got) - exact) /
+                             std::ldexp(1.0L, last));
 }
 
 } // namespace wavesim::test

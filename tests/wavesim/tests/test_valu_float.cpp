@@ -23,25 +23,36 @@ T quieted(T x) {
 // The manual's rules, case by case.
 template <class T>
 T minimum(T a, T b, bool ieee) {
-  if (ieee && signaling(a)) return quieted(a);
-  if (ieee && signaling(b)) return quieted(b);
-  if (a != a) return b;
-  if (b != b) return a;
-  if (a == 0 && b == 0) return std::signbit(a) ? a : b;
+  if (ieee && signaling(a))
+    return quieted(a);
+  if (ieee && signaling(b))
+    return quieted(b);
+  if (a != a)
+    return b;
+  if (b != b)
+    return a;
+  if (a == 0 && b == 0)
+    return std::signbit(a) ? a : b;
   return a < b ? a : b;
 }
 template <class T>
 T maximum(T a, T b, bool ieee) {
-  if (ieee && signaling(a)) return quieted(a);
-  if (ieee && signaling(b)) return quieted(b);
-  if (a != a) return b;
-  if (b != b) return a;
-  if (a == 0 && b == 0) return std::signbit(a) ? b : a;
+  if (ieee && signaling(a))
+    return quieted(a);
+  if (ieee && signaling(b))
+    return quieted(b);
+  if (a != a)
+    return b;
+  if (b != b)
+    return a;
+  if (a == 0 && b == 0)
+    return std::signbit(a) ? b : a;
   return a > b ? a : b;
 }
 template <class T>
 T median(T a, T b, T c, bool ieee) {
-  if (a != a || b != b || c != c) return minimum(minimum(a, b, ieee), c, ieee);
+  if (a != a || b != b || c != c)
+    return minimum(minimum(a, b, ieee), c, ieee);
   const T top = maximum(maximum(a, b, ieee), c, ieee);
   return top == a ? maximum(b, c, ieee) : top == b ? maximum(a, c, ieee) : maximum(a, b, ieee);
 }
@@ -52,7 +63,8 @@ void check_bits(const std::string& text, F reference, CheckOptions options = {})
       text,
       [&](R got, A... x) {
         const R want = reference(x...);
-        if (raw(got) != raw(want)) ADD_FAILURE() << "expected " << describe(want);
+        if (raw(got) != raw(want))
+          ADD_FAILURE() << "expected " << describe(want);
         return raw(got) == raw(want);
       },
       options);
@@ -60,10 +72,14 @@ void check_bits(const std::string& text, F reference, CheckOptions options = {})
 
 TEST(VectorFloat, SumsAndProducts) {
   const auto f = [](double x) { return static_cast<float>(x); };
-  check<float, float, float>("v_add_f32 $d, $a, $b", [=](float a, float b) { return f(double{a} + b); });
-  check<float, float, float>("v_sub_f32 $d, $a, $b", [=](float a, float b) { return f(double{a} - b); });
-  check<float, float, float>("v_subrev_f32 $d, $a, $b", [=](float a, float b) { return f(double{b} - a); });
-  check<float, float, float>("v_mul_f32 $d, $a, $b", [=](float a, float b) { return f(double{a} * b); });
+  check<float, float, float>("v_add_f32 $d, $a, $b",
+                             [=](float a, float b) { return f(double{a} + b); });
+  check<float, float, float>("v_sub_f32 $d, $a, $b",
+                             [=](float a, float b) { return f(double{a} - b); });
+  check<float, float, float>("v_subrev_f32 $d, $a, $b",
+                             [=](float a, float b) { return f(double{b} - a); });
+  check<float, float, float>("v_mul_f32 $d, $a, $b",
+                             [=](float a, float b) { return f(double{a} * b); });
   check<float, float, float>("v_mul_legacy_f32 $d, $a, $b", [=](float a, float b) {
     return a == 0 || b == 0 ? 0.0f : f(double{a} * b);
   });
@@ -97,11 +113,13 @@ TEST(VectorFloat, NanOfTheFirstSource) {
     m.vgpr(1, [=](unsigned) { return b; });
     m.vgpr(2, [=](unsigned) { return c; });
     m.vgpr(3, [](unsigned) { return 0x3f800000u; });
-    m.run("v_add_f32 v4, v0, v1\nv_add_f32 v5, v1, v0\nv_mul_f32 v6, v3, v0\nv_fma_f32 v7, v3, v1, v2\n"
+    m.run("v_add_f32 v4, v0, v1\nv_add_f32 v5, v1, v0\nv_mul_f32 v6, v3, v0\nv_fma_f32 v7, v3, v1, "
+          "v2\n"
           "v_fma_f32 v8, v3, v3, v2\nv_fma_f32 v9, v2, v1, v0\nv_add_f32 v10, v3, v1");
     const u32 want[] = {a | 0x400000, b, a | 0x400000, b, c | 0x400000, c | 0x400000, b};
     for (unsigned i = 0; i < 7; ++i)
-      for (unsigned lane = 0; lane < lanes; ++lane) ASSERT_EQ(m.wave.v[4 + i][lane], want[i]) << i;
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        ASSERT_EQ(m.wave.v[4 + i][lane], want[i]) << i;
     // Invalid operations give the default NaN, which has its sign set.
     m.vgpr(0, [](unsigned) { return 0x7f800000u; });
     m.run("v_sub_f32 v4, v0, v0\nv_mul_f32 v5, v0, 0");
@@ -114,8 +132,10 @@ template <class T>
 void check_order(const std::string& type, u32 mode) {
   const bool ieee = mode & 0x200;
   const CheckOptions o{.mode = mode};
-  check_bits<T, T, T>("v_min_" + type + " $d, $a, $b", [=](T a, T b) { return minimum(a, b, ieee); }, o);
-  check_bits<T, T, T>("v_max_" + type + " $d, $a, $b", [=](T a, T b) { return maximum(a, b, ieee); }, o);
+  check_bits<T, T, T>(
+      "v_min_" + type + " $d, $a, $b", [=](T a, T b) { return minimum(a, b, ieee); }, o);
+  check_bits<T, T, T>(
+      "v_max_" + type + " $d, $a, $b", [=](T a, T b) { return maximum(a, b, ieee); }, o);
 }
 
 TEST(VectorFloat, MinMaxMedian) {
@@ -124,21 +144,22 @@ TEST(VectorFloat, MinMaxMedian) {
     check_order<double>("f64", mode);
     const bool ieee = mode & 0x200;
     const CheckOptions o{.mode = mode, .limit = 30000};
-    check_bits<float, float, float, float>("v_min3_f32 $d, $a, $b, $c", [=](float a, float b, float c) {
-      return minimum(minimum(a, b, ieee), c, ieee);
-    }, o);
-    check_bits<float, float, float, float>("v_max3_f32 $d, $a, $b, $c", [=](float a, float b, float c) {
-      return maximum(maximum(a, b, ieee), c, ieee);
-    }, o);
-    check_bits<float, float, float, float>("v_med3_f32 $d, $a, $b, $c", [=](float a, float b, float c) {
-      return median(a, b, c, ieee);
-    }, o);
+    check_bits<float, float, float, float>(
+        "v_min3_f32 $d, $a, $b, $c",
+        [=](float a, float b, float c) { return minimum(minimum(a, b, ieee), c, ieee); }, o);
+    check_bits<float, float, float, float>(
+        "v_max3_f32 $d, $a, $b, $c",
+        [=](float a, float b, float c) { return maximum(maximum(a, b, ieee), c, ieee); }, o);
+    check_bits<float, float, float, float>(
+        "v_med3_f32 $d, $a, $b, $c",
+        [=](float a, float b, float c) { return median(a, b, c, ieee); }, o);
   }
 }
 
 template <class T>
 T nearest_even(T x) {
-  if (!(std::fabs(x) < (sizeof(T) == 4 ? T(8388608) : T(4503599627370496)))) return x;
+  if (!(std::fabs(x) < (sizeof(T) == 4 ? T(8388608) : T(4503599627370496))))
+    return x;
   const T low = std::floor(x), rest = x - low;
   T r = rest < T(0.5) ? low : rest > T(0.5) ? low + 1 : std::fmod(low, T(2)) == 0 ? low : low + 1;
   return std::copysign(r, x);
@@ -160,7 +181,8 @@ void check_parts(const std::string& type) {
   });
   check<i32, T>("v_frexp_exp_i32_" + type + " $d, $a", [](T x) {
     int e = 0;
-    if (std::isfinite(x)) std::frexp(x, &e);
+    if (std::isfinite(x))
+      std::frexp(x, &e);
     return e;
   });
   check<T, T, i32>("v_ldexp_" + type + " $d, $a, $b", [](T x, i32 e) { return std::ldexp(x, e); });
@@ -194,8 +216,10 @@ TEST(VectorFloat, LdexpRoundsOnce) {
 
 TEST(VectorFloat, CubeMap) {
   const auto face = [](float x, float y, float z) {
-    if (std::fabs(z) >= std::fabs(x) && std::fabs(z) >= std::fabs(y)) return z < 0 ? 5 : 4;
-    if (std::fabs(y) >= std::fabs(x)) return y < 0 ? 3 : 2;
+    if (std::fabs(z) >= std::fabs(x) && std::fabs(z) >= std::fabs(y))
+      return z < 0 ? 5 : 4;
+    if (std::fabs(y) >= std::fabs(x))
+      return y < 0 ? 3 : 2;
     return x < 0 ? 1 : 0;
   };
   check<float, float, float, float>("v_cubeid_f32 $d, $a, $b, $c", [=](float x, float y, float z) {
