@@ -71,9 +71,7 @@ status run_backward(const softmax_plan& plan,
                     hipStream_t stream) {
   using namespace kernels;
   using kind = softmax_kernel;
-  constexpr auto config = [](softmax_kernel kernel) {
-    return config_of(kernel, Types::form, Types::mask::kind, Types::chunk);
-  };
+  constexpr auto config = &config_for<Types>;
   const auto run = [&](void (*kernel)(softmax_backward_arguments<Types>)) {
     return launch_groups(kernel, plan.groups, plan.config.threads(), plan.rows_per_group,
                          &softmax_backward_arguments<Types>::first_row, arguments, stream);

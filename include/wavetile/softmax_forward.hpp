@@ -83,9 +83,7 @@ status run_forward(const softmax_plan& plan, const kernels::softmax_arguments<Ty
                    hipStream_t stream) {
   using namespace kernels;
   using kind = softmax_kernel;
-  constexpr auto config = [](softmax_kernel kernel) {
-    return config_of(kernel, Types::form, Types::mask::kind, Types::chunk);
-  };
+  constexpr auto config = &config_for<Types>;
   const auto run = [&](void (*kernel)(softmax_arguments<Types>)) {
     return launch_groups(kernel, plan.groups, plan.config.threads(), plan.rows_per_group,
                          &softmax_arguments<Types>::first_row, arguments, stream);

@@ -25,14 +25,11 @@ void declare_forward() {
   using types = softmax_problem_types<Input, Output, Mask, Form>;
   // the maximum, the sum, and with a mask whether anything was kept
   constexpr int reductions = Mask::kind == mask_kind::none ? 2 : 3;
-  constexpr auto config = [](softmax_kernel kernel) {
-    return config_of(kernel, types::form, types::mask::kind, types::chunk);
-  };
-  constexpr auto small = config(softmax_kernel::small_workgroup);
-  constexpr auto middle = config(softmax_kernel::workgroup);
-  constexpr auto large = config(softmax_kernel::large_workgroup);
-  constexpr auto split = config(softmax_kernel::split);
-  constexpr auto stream = config(softmax_kernel::stream);
+  constexpr auto small = config_for<types>(softmax_kernel::small_workgroup);
+  constexpr auto middle = config_for<types>(softmax_kernel::workgroup);
+  constexpr auto large = config_for<types>(softmax_kernel::large_workgroup);
+  constexpr auto split = config_for<types>(softmax_kernel::split);
+  constexpr auto stream = config_for<types>(softmax_kernel::stream);
   declare(&softmax_workgroup<types, small>, reductions, workgroup_team<small.waves>::lds_uses);
   declare(&softmax_workgroup<types, middle>, reductions, workgroup_team<middle.waves>::lds_uses);
   declare(&softmax_workgroup<types, large>, reductions, workgroup_team<large.waves>::lds_uses);
@@ -43,12 +40,9 @@ void declare_forward() {
 template <class Element, softmax_form Form>
 void declare_backward() {
   using types = softmax_backward_types<Element, Element, Element, no_mask, Form>;
-  constexpr auto config = [](softmax_kernel kernel) {
-    return config_of(kernel, types::form, types::mask::kind, types::chunk);
-  };
-  constexpr auto large = config(softmax_kernel::large_workgroup);
-  constexpr auto split = config(softmax_kernel::split);
-  constexpr auto stream = config(softmax_kernel::stream);
+  constexpr auto large = config_for<types>(softmax_kernel::large_workgroup);
+  constexpr auto split = config_for<types>(softmax_kernel::split);
+  constexpr auto stream = config_for<types>(softmax_kernel::stream);
   constexpr int reductions = 1; // the sum of y times its gradient
   declare(&softmax_backward_workgroup<types, large>, reductions,
           workgroup_team<large.waves>::lds_uses);
@@ -75,6 +69,7 @@ int main() {
   declare_forward<float, float, no_mask, softmax_form::softmax>();
   declare_forward<fp16, fp16, keep_mask, softmax_form::log_softmax>();
   declare_forward<bf16, float, additive_mask<float>, softmax_form::softmax>();
+  declare_forward<float, bf16, no_mask, softmax_form::softmax>();
   declare_backward<float, softmax_form::softmax_backward>();
   declare_backward<bf16, softmax_form::log_softmax_backward>();
   declare_columns<op::plus, float, float>();

@@ -79,17 +79,21 @@ constexpr const char* name_of(softmax_kernel kernel) {
 namespace kernels {
 
 /// Chunks a lane can hold of the longest rows a workgroup of 1024 takes: 128 registers a lane are
-/// all there are, 64 of them for the row (x in fp32, or y and its gradient as stored). A mask is
-/// held beside the row, so it halves what fits.
-constexpr int large_slots(softmax_form form, mask_kind mask, int chunk) {
-  if (is_backward(form) || mask == mask_kind::additive)
-    return 8;
-  return mask == mask_kind::keep && chunk > 4 ? 8 : 16;
+/// all there are, 64 of them for the row as stored (x, or y and its gradient). A mask is held
+/// beside the row, so it halves what fits.
+constexpr int large_slots(softmax_form form, mask_kind mask, int chunk, int held_bytes) {
+  int slots = 16;
+  while (slots * held_bytes > 64 * 4)
+    slots /= 2;
+  if (mask == mask_kind::additive && !is_backward(form))
+    return slots / 2;
+  return mask == mask_kind::keep && chunk > 4 && slots > 8 ? 8 : slots;
 }
 
-/// The cut behind a name. `chunk` is the number of elements in one 16-byte access.
+/// The cut behind a name. `chunk` is the number of elements of which the smallest type fills one
+/// 16-byte access, `held_bytes` what a chunk of the arrays takes that stay in registers.
 constexpr softmax_config config_of(softmax_kernel kernel, softmax_form form, mask_kind mask,
-                                   int chunk) {
+                                   int chunk, int held_bytes) {
   switch (kernel) {
   case softmax_kernel::short_rows:
     return {softmax_method::lanes, 4, 1};
@@ -100,7 +104,7 @@ constexpr softmax_config config_of(softmax_kernel kernel, softmax_form form, mas
   case softmax_kernel::workgroup:
     return {softmax_method::workgroup, 16, 4};
   case softmax_kernel::large_workgroup:
-    return {softmax_method::workgroup, 16, large_slots(form, mask, chunk)};
+    return {softmax_method::workgroup, 16, large_slots(form, mask, chunk, held_bytes)};
   case softmax_kernel::split:
     return {softmax_method::split, 4, 4};
   case softmax_kernel::stream:

@@ -35,6 +35,10 @@ struct softmax_problem {
       smallest = size_of(gradient);
     return 16 / smallest;
   }
+  /// Bytes of a chunk of the arrays that a kernel keeps in registers.
+  constexpr int held_bytes() const {
+    return chunk() * (size_of(input) + (is_backward(form) ? size_of(gradient) : 0));
+  }
 };
 
 /// Why a kernel does not run.
@@ -106,8 +110,9 @@ constexpr int64_t visible_elements(int64_t queries, int64_t keys, int64_t shift)
 ///
 /// A row that fits in registers stays there, and each element is read and written once: up to
 /// 65,536 fp32 or 131,072 fp16 columns (half with an additive mask or, for 16-bit types, any mask;
-/// half for gradients). Longer rows are read twice: where there are fewer rows than CUs by several
-/// workgroups a row, which needs a workspace of 8 bytes a part, else by one.
+/// half for gradients; fewer for some mixtures of types). Longer rows are read twice: where there
+/// are fewer rows than CUs by several workgroups a row, which needs a workspace of 8 bytes a part,
+/// else by one.
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;
   result.outcome = check_device(device);
@@ -120,7 +125,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   result.cu_count = device.cu_count;
   result.aligned = problem.aligned;
   const auto config_for = [&](softmax_kernel kernel) {
-    return kernels::config_of(kernel, problem.form, problem.mask, chunk);
+    return kernels::config_of(kernel, problem.form, problem.mask, chunk, problem.held_bytes());
   };
   const auto refuse = [&](softmax_kernel kernel, softmax_refusal reason) {
     result.refused[static_cast<int>(kernel)] = reason;

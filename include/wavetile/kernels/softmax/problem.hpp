@@ -53,6 +53,7 @@ struct softmax_problem_types {
   using mask_element = typename Mask::element;
   static constexpr softmax_form form = Form;
   static constexpr int chunk = chunk_of<Input, Output>;
+  static constexpr int held_bytes = chunk * static_cast<int>(sizeof(Input));
 };
 
 /// Arguments of a forward kernel.
@@ -86,7 +87,14 @@ struct softmax_backward_types {
   using mask_element = typename Mask::element;
   static constexpr softmax_form form = Form;
   static constexpr int chunk = chunk_of<Result, Gradient, Output>;
+  static constexpr int held_bytes = chunk * static_cast<int>(sizeof(Result) + sizeof(Gradient));
 };
+
+/// The cut that kernels for these types have under a name.
+template <class Types>
+constexpr softmax_config config_for(softmax_kernel kernel) {
+  return config_of(kernel, Types::form, Types::mask::kind, Types::chunk, Types::held_bytes);
+}
 
 /// Arguments of a backward kernel.
 template <class Types>
