@@ -2,6 +2,7 @@
 #include "hip/device_memory.hpp"
 #include "hip/entry.hpp"
 #include "hip/handles.hpp"
+#include "hip/header_versions.hpp"
 #include "hip/runtime.hpp"
 #include "hip/stream.hpp"
 
@@ -131,7 +132,7 @@ WAVESIM_HIP_EXPORT hipError_t hipCtxGetDevice(hipDevice_t* device) {
   });
 }
 
-WAVESIM_HIP_EXPORT hipError_t hipCtxGetApiVersion(hipCtx_t ctx, unsigned int* apiVersion) {
+WAVESIM_HIP_EXPORT hipError_t hipCtxGetApiVersion(hipCtx_t ctx, ApiVersion* apiVersion) {
   return call([&] {
     if (!apiVersion || (ctx && !alive(ctx)))
       return hipErrorInvalidValue;

@@ -1,6 +1,7 @@
 // Allocation and release.
 #include "hip/device_memory.hpp"
 #include "hip/entry.hpp"
+#include "hip/header_versions.hpp"
 #include "hip/memory_pool.hpp"
 #include "hip/runtime.hpp"
 #include "hip/stream.hpp"

@@ -1,6 +1,7 @@
 // Copies. All run when they are called; what a call waits for is done already.
 #include "hip/copy_forms.hpp"
 #include "hip/entry.hpp"
+#include "hip/header_versions.hpp"
 #include "hip/runtime.hpp"
 #include "hip/stream.hpp"
 
@@ -110,11 +111,11 @@ WAVESIM_HIP_EXPORT hipError_t hipMemcpyAsync_spt(void* dst, const void* src, siz
   return copy(dst, src, sizeBytes, kind, per_thread(stream));
 }
 
-WAVESIM_HIP_EXPORT hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, const void* src, size_t sizeBytes) {
+WAVESIM_HIP_EXPORT hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, HostSource src, size_t sizeBytes) {
   return copy(dst, src, sizeBytes, hipMemcpyHostToDevice, nullptr);
 }
 
-WAVESIM_HIP_EXPORT hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t dst, const void* src,
+WAVESIM_HIP_EXPORT hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t dst, HostSource src,
                                                  size_t sizeBytes, hipStream_t stream) {
   return copy(dst, src, sizeBytes, hipMemcpyHostToDevice, stream);
 }
