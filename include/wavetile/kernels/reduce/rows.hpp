@@ -17,7 +17,7 @@ public:
   using value = typename Types::value;
 
   WAVETILE_DEVICE
-      WAVETILE_FORCE_INLINE explicit reduce_chains(const typename Types::reduction& reduction)
+  WAVETILE_FORCE_INLINE explicit reduce_chains(const typename Types::reduction& reduction)
       : reduction_(reduction) {
 #pragma unroll
     for (int i = 0; i < Types::chains; ++i)
