@@ -195,7 +195,8 @@ void DeviceMemory::release_all(int device) {
   const std::lock_guard lock(mutex_);
   std::erase_if(allocations_, [&](const auto& entry) {
     const Allocation& a = entry.second;
-    if (a.registered || a.kind == RangeKind::host || a.device != device)
+    // Managed memory may be a variable of the program, which lives on.
+    if (a.registered || a.kind != RangeKind::device || a.device != device)
       return false;
     forget(a);
     return true;

@@ -42,7 +42,7 @@ public:
   /// Whether the address lies in the arena, so that only an allocation makes it valid.
   bool in_arena(const void* pointer) const;
   std::size_t used(int device) const;
-  /// Frees everything of the device (hipDeviceReset).
+  /// Frees all device memory of the device (hipDeviceReset).
   void release_all(int device);
 
 private:

@@ -86,17 +86,22 @@ void system_scalars(ScalarWriter& out, const Kernel& kernel, const Workgroup& gr
 /// VGPR0 packs x[9:0], y[19:10], z[29:20]; axes the kernel did not ask for read as zero.
 void work_item_ids(Wave& wave, const Kernel& kernel, const std::uint32_t block[3]) {
   const unsigned axes = bits(kernel.rsrc2, 11, 2);
-  const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
-  wave.live = 0;
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t item = std::uint64_t{wave.index} * lanes + lane;
-    if (item >= threads)
-      break;
-    wave.live |= std::uint64_t{1} << lane;
-    const auto x = static_cast<std::uint32_t>(item % block[0]);
-    const auto y = static_cast<std::uint32_t>(item / block[0] % block[1]);
-    const auto z = static_cast<std::uint32_t>(item / (std::uint64_t{block[0]} * block[1]));
-    wave.v[0][lane] = x | (axes >= 1 ? y << 10 : 0u) | (axes >= 2 ? z << 20 : 0u);
+  const std::uint32_t threads = block[0] * block[1] * block[2]; // at most 1024
+  const std::uint32_t first = std::uint32_t{wave.index} * lanes;
+  const std::uint32_t count = first < threads ? std::min(threads - first, lanes) : 0;
+  wave.live = count == lanes ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  std::uint32_t x = first % block[0], y = first / block[0] % block[1],
+                z = first / (block[0] * block[1]);
+  const std::uint32_t y_mask = axes >= 1 ? ~0u : 0u, z_mask = axes >= 2 ? ~0u : 0u;
+  for (std::uint32_t lane = 0; lane < count; ++lane) {
+    wave.v[0][lane] = x | (y << 10 & y_mask) | (z << 20 & z_mask);
+    if (++x == block[0]) {
+      x = 0;
+      if (++y == block[1]) {
+        y = 0;
+        ++z;
+      }
+    }
   }
 }
 
