@@ -67,6 +67,11 @@ public:
     const Op* op = decoded_[slot].load(std::memory_order_acquire);
     return op ? op : decode(pc);
   }
+  /// What at() would return if the instruction is decoded already, else null; `pc` must be aligned
+  /// and in [text_begin, text_end]. For the run loop, which looks ahead.
+  const Op* known(std::uint64_t pc) const {
+    return decoded_[(pc - text_begin_) >> 2].load(std::memory_order_acquire);
+  }
   std::uint64_t text_begin() const { return text_begin_; }
   std::uint64_t text_end() const { return text_begin_ + 4 * slots_; }
   /// All instructions decoded so far, by id.

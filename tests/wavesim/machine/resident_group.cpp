@@ -114,29 +114,43 @@ void ResidentGroup::start(const Dispatch& dispatch, std::uint64_t linear, Tally*
   }
 }
 
-template <bool Count>
-void ResidentGroup::turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls) {
-  const CodeObject& code = *group_.dispatch->kernel->object;
-  const auto step = [&]() -> const Op& {
+/// Up to `left` instructions, as long as the wave runs. With Watch: whether one of them looked at
+/// memory that others write.
+template <bool Count, bool Watch>
+static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left) {
+  const auto fetch = [&] {
     const Op* op = code.at(wave.pc);
     if (!op) [[unlikely]]
       stop(wave, wave.pc, fmt::format("the program counter {:#x} is outside the code", wave.pc));
-    wave.pc += op->size;
+    return op;
+  };
+  bool watched = false;
+  for (const Op* op = fetch();;) {
+    const std::uint64_t behind = op->pc + op->size;
+    // The next instruction is mostly the one behind: found while this one runs.
+    const Op* const next = code.known(behind);
+    wave.pc = behind;
     ++wave.retired;
     if constexpr (Count)
       ++wave.tally->of(op->id).executions;
+    if constexpr (Watch)
+      watched |= polls_memory(*op);
     op->execute(wave, *op);
-    return *op;
-  };
+    if (--left == 0 || wave.status != WaveStatus::running)
+      return watched;
+    op = wave.pc == behind && next ? next : fetch();
+  }
+}
 
+template <bool Count>
+void ResidentGroup::turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls) {
+  const CodeObject& code = *group_.dispatch->kernel->object;
   wave.status = WaveStatus::running;
   const std::uint64_t before = wave.retired;
-  for (std::uint64_t left = quantum; left != 0 && wave.status == WaveStatus::running; --left)
-    step();
+  run_wave<Count, false>(wave, code, quantum);
   bool polling = wave.status == WaveStatus::yielded;
   if (may_park && wave.status == WaveStatus::running)
-    for (std::uint64_t left = probe; left != 0 && wave.status == WaveStatus::running; --left)
-      polling |= polls_memory(step());
+    polling = run_wave<Count, true>(wave, code, probe) || wave.status == WaveStatus::yielded;
   idle += wave.retired - before;
   if (polling)
     ++polls;
