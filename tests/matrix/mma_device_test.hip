@@ -10,6 +10,7 @@
 #include <wavetile/matrix/global_operand.hpp>
 #include <wavetile/matrix/mma.hpp>
 
+#include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 
 #include <gtest/gtest.h>
@@ -289,6 +290,45 @@ TEST(accumulator, travels) {
       for (std::size_t k = 0; k < 32; ++k)
         sum += static_cast<float>(v[i * 32 + k]) * in[k * 32 + j];
       EXPECT_EQ(p[i * 32 + j], sum);
+    }
+}
+
+// HIP's own types in tiles and matrices: the same bits, the same product.
+WAVETILE_KERNEL void hip_types_kernel(const __half* in, __half* out) {
+  using fragments = product_fragments<shape_16x16<__half>, __half>;
+  using tile_type = tile<__half, row_major(32, 32, 2)>;
+  WAVETILE_SHARED tile_type::storage memory;
+  const tile_type t(memory);
+  const int lane = thread_id();
+  for (int i = lane; i < 32 * 32; i += wave_size)
+    t.write(i / 32, i % 32, in[i]);
+  __syncthreads();
+  using read_a = lds_operand<fragments::a>;
+  using read_b = lds_operand<fragments::b>;
+  fragments::accumulator sum{};
+  mma(sum, read_a::load(t, 0, 0), read_b::load(t, 16, 0));
+  const auto narrow = convert<fp16>(sum);
+  __syncthreads();
+  lds_accumulator<detail::remove_cv_t<decltype(narrow)>>::store(t, narrow, 0, 0);
+  __syncthreads();
+  for (int i = lane; i < 16 * 16; i += wave_size)
+    out[i] = t.read(i / 16, i % 16);
+}
+
+TEST(mma, takes_the_types_of_hip) {
+  const auto in = elements<fp16>(32 * 32, 41, true);
+  device_buffer<fp16> device_in(in), device_out(16 * 16);
+  const status started = launch(hip_types_kernel, {.grid = 1, .block = 64}, nullptr,
+                                reinterpret_cast<const __half*>(device_in.data()),
+                                reinterpret_cast<__half*>(device_out.data()));
+  ASSERT_TRUE(started.ok()) << started.message();
+  const auto out = device_out.download();
+  for (std::size_t i = 0; i < 16; ++i)
+    for (std::size_t j = 0; j < 16; ++j) {
+      float sum = 0;
+      for (std::size_t k = 0; k < 32; ++k)
+        sum += static_cast<float>(in[i * 32 + k]) * static_cast<float>(in[(16 + j) * 32 + k]);
+      EXPECT_EQ(static_cast<float>(out[i * 16 + j]), sum);
     }
 }
 

@@ -2,10 +2,7 @@
 /// What becomes of an accumulator: other types, other operands, LDS.
 #pragma once
 
-#include <wavetile/lds/access.hpp>
-#include <wavetile/lds/tile.hpp>
-#include <wavetile/matrix/fragment.hpp>
-#include <wavetile/wave/lane.hpp>
+#include <wavetile/matrix/lds_operand.hpp>
 
 namespace wavetile {
 
@@ -73,9 +70,11 @@ struct lds_accumulator {
   template <class Tile>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void store(Tile to, const Fragment& d, int row,
                                                           int column, int lane = lane_id()) {
+    using U = typename Tile::element_type;
+    detail::check_tile_type<Tile, T>();
     for (int i = 0; i < Fragment::size; ++i) {
       const coordinate at = place(lane, i, row, column);
-      to.write(at.row, at.column, d[i]);
+      to.write(at.row, at.column, detail::bit_cast<U>(d[i]));
     }
   }
 #endif
@@ -106,11 +105,13 @@ struct lds_accumulator_transposed {
   template <class Tile>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void store(Tile to, const Fragment& d, int row,
                                                           int column, int lane = lane_id()) {
+    using U = typename Tile::element_type;
+    detail::check_tile_type<Tile, T>();
     for (int run = 0; run < runs; ++run) {
       const coordinate at = place(lane, run, row, column);
-      vec<T, 4> four;
+      vec<U, 4> four;
       for (int i = 0; i < 4; ++i)
-        four[i] = d[4 * run + i];
+        four[i] = detail::bit_cast<U>(d[4 * run + i]);
       to.write_vec(at.row, at.column, four);
     }
   }

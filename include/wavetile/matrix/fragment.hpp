@@ -162,11 +162,11 @@ struct fragment_pack {
   Fragment step[Steps];
 };
 
-/// The three fragments of a product of `A` by `B` elements.
-template <matrix_shape Shape, class A, class B = A>
+/// The three fragments of a product of `A` by `B` elements; HIP's own types stand for ours.
+template <matrix_shape Shape, numeric A, numeric B = A>
 struct product_fragments {
-  using a = fragment<fragment_role::a, Shape, A>;
-  using b = fragment<fragment_role::b, Shape, B>;
+  using a = fragment<fragment_role::a, Shape, storage_t<A>>;
+  using b = fragment<fragment_role::b, Shape, storage_t<B>>;
   using accumulator = fragment<fragment_role::accumulator, Shape, accumulator_t<A>>;
 };
 

@@ -9,6 +9,15 @@
 
 namespace wavetile {
 
+namespace detail {
+/// A tile may hold HIP's own type of the same bits.
+template <class Tile, class T>
+constexpr void check_tile_type() {
+  static_assert(is_same_v<storage_t<typename Tile::element_type>, T>,
+                "wavetile: the LDS tile has another element type than the fragment");
+}
+} // namespace detail
+
 /// Rows of a fragment as they are.
 struct same_row {
   WAVETILE_HD constexpr int operator()(int row) const { return row; }
@@ -60,8 +69,10 @@ struct lds_operand {
   template <class Tile>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static pack load(Tile from, int row, int k,
                                                          int lane = lane_id()) {
+    detail::check_tile_type<Tile, T>();
     const coordinate at = place(lane, row, k);
-    return split(from.template read_vec<elements>(at.row, at.column));
+    return split(
+        detail::bit_cast<vec<T, elements>>(from.template read_vec<elements>(at.row, at.column)));
   }
 #endif
 
@@ -104,10 +115,12 @@ struct lds_operand_strided {
   template <class Tile>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static pack load(Tile from, int row, int k,
                                                          int lane = lane_id()) {
+    detail::check_tile_type<Tile, T>();
     pack result;
     for (int e = 0; e < elements; ++e) {
       const coordinate at = place(lane, e, row, k);
-      result.step[e / Fragment::size].set(e % Fragment::size, from.read(at.row, at.column));
+      result.step[e / Fragment::size].set(e % Fragment::size,
+                                          detail::bit_cast<T>(from.read(at.row, at.column)));
     }
     return result;
   }
