@@ -173,6 +173,11 @@ status reduce_arrays(kernels::reduce_call& call, const Input* x, Output* y, cons
     return chosen.outcome;
   if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
     return outcome;
+  for (const kernels::operand* array : {&call.x, &call.y})
+    if (const status outcome =
+            kernels::check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
+        !outcome)
+      return outcome;
   const auto run = [&](auto arguments) {
     arguments.x = x;
     arguments.y = y;

@@ -13,7 +13,7 @@ struct segment_call {
   kernels::operand x, offsets, y;
 };
 
-inline status check_segments(const segment_call& call) {
+inline status check_segments(const segment_call& call, int64_t most_count) {
   using namespace kernels;
   for (const operand* array : {&call.x, &call.offsets, &call.y})
     if (const status outcome = check_extents(*array); !outcome)
@@ -25,6 +25,9 @@ inline status check_segments(const segment_call& call) {
     return status::failure(status_code::unsupported_shape, "y.extent[0]", call.y.extent[0], "")
         .append(call.offsets.extent[0] - 1)
         .append(", one less than offsets");
+  if (call.x.extent[0] > most_count)
+    return status::above_limit(status_code::unsupported_shape, "x", call.x.extent[0], most_count,
+                               "elements for an index of the type of y");
   if (call.y.empty())
     return {};
   for (const operand* array : {&call.x, &call.offsets, &call.y})
@@ -48,7 +51,10 @@ status reduce_segments(const segment_call& call, const Input* x, const Offset* o
                     sizeof(typename reduction::value) <= 16,
                 "wavetile::reduce_segmented: the values of a reduction are trivially copyable and "
                 "have at most 16 bytes");
-  if (const status outcome = check_segments(call); !outcome)
+  int64_t most_count = numeric_traits<int64_t>::highest();
+  if constexpr (kernels::is_arg_op<Op>)
+    most_count = static_cast<int64_t>(numeric_traits<Output>::highest());
+  if (const status outcome = check_segments(call, most_count); !outcome)
     return outcome;
   if (call.y.empty())
     return {};

@@ -19,6 +19,9 @@ struct backward_call {
 
 inline void describe_backward(backward_call& call, mask_kind mask, data_type mask_type,
                               const softmax_options& options) {
+  for (const kernels::operand* array : {&call.y, &call.gradient, &call.out, &call.mask})
+    if (!kernels::check_extents(*array).ok())
+      return; // the check that follows says why; products below could overflow
   softmax_problem& problem = call.problem;
   const int chunk = problem.chunk();
   problem.mask = mask;
@@ -120,6 +123,11 @@ status softmax_backward(backward_call& call, const Result* y, const Gradient* gr
     return chosen.outcome;
   if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
     return outcome;
+  for (const kernels::operand* array : {&call.y, &call.gradient, &call.out, &call.mask})
+    if (const status outcome =
+            kernels::check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
+        !outcome)
+      return outcome;
 
   kernels::softmax_backward_arguments<types> arguments{};
   arguments.y = y;

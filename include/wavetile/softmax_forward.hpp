@@ -35,6 +35,9 @@ struct forward_call {
 /// The problem that the arrays of a call make; needs no valid arrays.
 inline void describe_forward(forward_call& call, mask_kind mask, data_type mask_type,
                              const softmax_options& options) {
+  for (const kernels::operand* array : {&call.x, &call.y, &call.mask})
+    if (!kernels::check_extents(*array).ok())
+      return; // the check that follows says why; products below could overflow
   softmax_problem& problem = call.problem;
   const int chunk = problem.chunk();
   problem.mask = mask;
@@ -130,6 +133,11 @@ status softmax_forward(forward_call& call, const Input* x, Output* y,
     return chosen.outcome;
   if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
     return outcome;
+  for (const kernels::operand* array : {&call.x, &call.y, &call.mask})
+    if (const status outcome =
+            kernels::check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
+        !outcome)
+      return outcome;
 
   kernels::softmax_arguments<types> arguments{};
   arguments.x = x;
@@ -253,7 +261,8 @@ status softmax(view<Input, Rank> x, view<Output, Rank> y, const softmax_options&
 /// axes and such of one element repeat, the last axis has all columns. Of bool or uint8: elements
 /// whose mask is 0 are hidden. Of fp32, fp16 or bf16: added to scale x; elements whose mask is
 /// -infinity are hidden. Hidden elements influence nothing, whatever x holds there, and give exact
-/// zeros; a row that is hidden altogether (also by `causal`) is all zeros.
+/// zeros, unless the row is NaN as above: then all of it is. A row that is hidden altogether (also
+/// by `causal`) is all zeros.
 template <class Input, class Output, int Rank, class Mask, int MaskRank>
 status softmax(view<Input, Rank> x, view<Output, Rank> y, view<Mask, MaskRank> mask,
                const softmax_options& options = {}, hipStream_t stream = nullptr) {

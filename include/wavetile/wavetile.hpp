@@ -48,5 +48,6 @@
 #include <wavetile/launch/launch.hpp>
 
 #include <wavetile/reduce.hpp>
+#include <wavetile/reduce_segmented.hpp>
 #include <wavetile/softmax.hpp>
 #endif

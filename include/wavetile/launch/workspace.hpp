@@ -8,7 +8,7 @@ namespace wavetile {
 
 /// Device memory lent to one call: in use until the call's work on its stream is done, contents
 /// undefined before and after. Two calls that may run at the same time need one each. Aligned to 16
-/// bytes. What a call needs its plan says.
+/// bytes, apart from the call's arrays. What a call needs its plan says.
 struct workspace {
   void* data = nullptr;
   int64_t bytes = 0;

@@ -89,7 +89,7 @@ inline status check_extents(const operand& array) {
   if (array.empty() || (fits && count < (int64_t{1} << 62) && byte_range(array, low, high)))
     return {};
   return status::failure(status_code::unsupported_shape, array.name,
-                         "its number of elements or its reach in bytes exceeds 2^60");
+                         "its number of elements exceeds 2^62 or its reach in bytes 2^60");
 }
 
 /// What must hold of an array that is read or written: not null, aligned to its elements, elements
@@ -229,6 +229,21 @@ inline status check_in_place_or_apart(const operand& output, const operand& inpu
   return status::failure(status_code::overlapping, output.name, "overlaps ")
       .append(input.name)
       .append(" other than exactly in place (same pointer, extents, strides and element size)");
+}
+
+/// `bytes` of lent memory, which kernels write, touch no element's range of an array.
+inline status check_memory_apart(const void* memory, int64_t bytes, const operand& array) {
+  int64_t low = 0, high = 0;
+  if (bytes == 0 || array.empty() || !byte_range(array, low, high))
+    return {};
+  const auto begin = static_cast<int64_t>(reinterpret_cast<uintptr_t>(memory));
+  const auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(array.data));
+  if (begin + bytes <= base + low || base + high <= begin)
+    return {};
+  return status::failure(status_code::overlapping, "workspace.data", "its first ")
+      .append(bytes)
+      .append(" bytes overlap ")
+      .append(array.name);
 }
 
 } // namespace wavetile::kernels
