@@ -34,8 +34,8 @@ void reference_row(const softmax_case& c, const std::vector<double>& x,
 }
 
 /// Error allowed against fp64: rounding the result to T, and fp32 arithmetic on the way. Of the
-/// latter, logits enter as fma(l, log2 e, -max) of a magnitude up to 64 here, so an exponential has
-/// a relative error up to 64 * 2^-23 = 2^-17, of which sum and quotient add a few 2^-24.
+/// latter, the exponent (l - max) log2 e, of a magnitude up to 64 here, has a relative error of a
+/// few 2^-24, so an exponential has one up to 2^-17, to which sum and quotient add a few 2^-24.
 template <class T>
 double allowed_error(const softmax_case& c, double reference) {
   if (c.log)

@@ -206,6 +206,33 @@ TYPED_TEST(softmax_gradients, of_long_rows) {
     }
 }
 
+// three types at once, in every kernel
+TEST(softmax_mixed_gradients, agree_with_the_reference) {
+  for (const std::int64_t columns : {7, 500, 5000, 40000, 100001}) {
+    const auto n = static_cast<std::size_t>(columns);
+    softmax_case<float> forward{.rows = 1, .columns = columns};
+    forward.fill(2);
+    const auto exact = softmax_reference(forward.row(0), true);
+    const std::vector<float> y(exact.begin(), exact.end());
+    const auto dy = random_normals<bf16>(n, 5);
+    device_buffer<float> y_buffer(y);
+    device_buffer<bf16> dy_buffer(dy);
+    device_buffer<fp16> dx_buffer(n);
+    const status outcome =
+        log_softmax_backward(make_view(static_cast<const float*>(y_buffer.data()), columns),
+                             make_view(static_cast<const bf16*>(dy_buffer.data()), columns),
+                             make_view(dx_buffer.data(), columns), {.scale = 0.5f});
+    ASSERT_TRUE(outcome.ok()) << outcome.message();
+    const auto ys = as_doubles(y), dys = as_doubles(dy);
+    const auto expected = gradient_reference(ys, dys, {}, 0.5, true);
+    const gradient_bound bound(ys, dys, 0.5, true, static_cast<double>(columns) / 1024 + 20,
+                               rounding_of<fp16>());
+    EXPECT_TRUE(verify_within(dx_buffer.download(), expected, [&](std::size_t i) {
+      return bound(i, expected[i]);
+    })) << columns;
+  }
+}
+
 // d/dx of sum_i dy_i f_i(x) by central differences, through the forward operator's definition:
 // nothing of the gradient's formula is used
 TEST(softmax_finite_differences, agree_with_the_gradient) {
