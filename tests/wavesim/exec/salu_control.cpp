@@ -26,8 +26,9 @@ void trap(Wave& w, const Op& op) {
 void nothing(Wave&, const Op&) {}
 
 void jumps(OpTable& t) {
-  const auto add = [&t](const char* mnemonic, Handler handler, std::uint32_t more = 0) {
-    t.add(scalar_op(mnemonic, handler, Unit::branch, op_branch | more, Type::none, Type::b64));
+  const auto add = [&t](const char* mnemonic, Handler handler, std::uint32_t more = 0,
+                        Type dst = Type::none) {
+    t.add(scalar_op(mnemonic, handler, Unit::branch, op_branch | more, dst, Type::b64));
   };
   add("s_branch", [](Wave& w, const Op& op) { w.pc = op.target; });
   add("s_cbranch_scc0", branch_if<[](const Wave& w) { return w.scc == 0; }>);
@@ -41,10 +42,13 @@ void jumps(OpTable& t) {
   add("s_cbranch_cdbguser", nothing);
   add("s_cbranch_cdbgsys_or_user", nothing);
   add("s_cbranch_cdbgsys_and_user", nothing);
-  add("s_call_b64", [](Wave& w, const Op& op) {
-    w.set_s64(op.dst, op.pc + 4);
-    w.pc = op.target;
-  });
+  add(
+      "s_call_b64",
+      [](Wave& w, const Op& op) {
+        w.set_s64(op.dst, op.pc + 4);
+        w.pc = op.target;
+      },
+      0, Type::b64);
   add(
       "s_setpc_b64", [](Wave& w, const Op& op) { w.pc = scalar64(w, op.src[0]); }, op_indirect);
   add(
@@ -54,7 +58,7 @@ void jumps(OpTable& t) {
         w.set_s64(op.dst, op.pc + 4);
         w.pc = to;
       },
-      op_indirect);
+      op_indirect, Type::b64);
   t.add(scalar_op(
       "s_getpc_b64", [](Wave& w, const Op& op) { w.set_s64(op.dst, op.pc + 4); }, Unit::salu, 0,
       Type::b64));

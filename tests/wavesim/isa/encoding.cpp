@@ -27,6 +27,11 @@ constexpr FloatCode float_codes[9] = {{0x3fe0000000000000, 0x3f000000, 0x3800, 0
                                       {0xc010000000000000, 0xc0800000, 0xc400, 0xc080},
                                       {0x3fc45f306dc9c882, 0x3e22f983, 0x3118, 0x3e22}};
 
+/// 64-bit scalar operands are even-aligned pairs.
+constexpr bool is_pair(Type t) {
+  return t == Type::b64 || t == Type::i64 || t == Type::u64 || t == Type::f64;
+}
+
 /// A 9-bit source code (8-bit scalar codes are its lower half).
 bool read_source(Source& s, unsigned code, Type t, std::uint32_t literal) {
   s = Source{};
@@ -35,7 +40,7 @@ bool read_source(Source& s, unsigned code, Type t, std::uint32_t literal) {
     s.reg = static_cast<std::uint16_t>(code - 256);
   } else if (code < 128) {
     s.kind = Source::Kind::sgpr;
-    s.reg = static_cast<std::uint16_t>(code);
+    s.reg = static_cast<std::uint16_t>(is_pair(t) ? code & ~1u : code);
   } else if (code <= 208 || (code >= 240 && code <= 248)) {
     s.kind = Source::Kind::constant;
     s.value = inline_constant(code, t);
@@ -92,7 +97,7 @@ bool read_sdwa(Op& op, const OpInfo* info) {
   }
   if (op.format == Format::vopc) {
     if (bits(w, 15, 1))
-      op.sdst = static_cast<std::uint16_t>(bits(w, 8, 7));
+      op.sdst = static_cast<std::uint16_t>(bits(w, 8, 7) & ~1u);
   } else {
     op.dst_sel = static_cast<std::uint8_t>(bits(w, 8, 3));
     op.dst_unused = static_cast<std::uint8_t>(bits(w, 11, 2));
@@ -169,11 +174,11 @@ bool read_vop3(Op& op, const OpInfo* info, std::string_view mnemonic) {
   const bool has_sdst = (opcode >= 0x119 && opcode <= 0x11e) || opcode == 0x1e0 ||
                         opcode == 0x1e1 || opcode == 0x1e8 || opcode == 0x1e9;
   if (has_sdst)
-    op.sdst = static_cast<std::uint16_t>(bits(w0, 8, 7));
+    op.sdst = static_cast<std::uint16_t>(bits(w0, 8, 7) & ~1u);
   else
     op.op_sel = static_cast<std::uint8_t>(bits(w0, 11, 4));
   if (opcode < 0x100)
-    op.sdst = op.dst; // compares
+    op.sdst = static_cast<std::uint16_t>(op.dst & ~1u); // compares
   bool good = true;
   for (unsigned i = 0; i < 3; ++i) {
     if (info && info->src[i] == Type::none)

@@ -60,7 +60,6 @@ TEST(ScalarControl, CallsAndReturns) {
         "s_swappc_b64 s[30:31], s[2:3]\n"
         "s_endpgm\n"
         "function:\n" // four instructions after what s_getpc gives
-                      // literal
         "s_add_u32 s5, s5, 1\n"
         "s_setpc_b64 s[30:31]\n");
   EXPECT_EQ(m.wave.status, WaveStatus::ended);
