@@ -96,6 +96,8 @@ TEST_F(reduce_arguments, workspace) {
                  {"64", ">= 248"}); // 62 parts of 16 KiB elements
   expect_refusal(large({nullptr, 4096}), status_code::null_pointer, "workspace.data", {});
   expect_refusal(large({index + 1, 4096}), status_code::misaligned, "workspace.data", {"16"});
+  expect_refusal(large({big + 999996, 4096}), status_code::overlapping, "workspace.data",
+                 {"overlap x"});
 }
 
 TEST_F(reduce_arguments, device) {

@@ -125,8 +125,8 @@ TEST_F(softmax_arguments, scale) {
 }
 
 TEST_F(softmax_arguments, workspace) {
+  auto* big = reinterpret_cast<float*>(std::uintptr_t{1} << 40); // never touched
   const auto large = [&](workspace memory) {
-    auto* big = reinterpret_cast<float*>(std::uintptr_t{1} << 40); // never touched
     return softmax(matrix(big, 2, 1000000), matrix(big + 4000000, 2, 1000000), {.memory = memory});
   };
   expect_refusal(large({y, 64}), status_code::workspace_too_small, "workspace.bytes",
@@ -134,6 +134,19 @@ TEST_F(softmax_arguments, workspace) {
   expect_refusal(large({nullptr, 1 << 20}), status_code::null_pointer, "workspace.data", {});
   expect_refusal(large({reinterpret_cast<char*>(y) + 4, 1 << 20}), status_code::misaligned,
                  "workspace.data", {"16"});
+  // of 1 MiB the call uses 3920 bytes, and those must be apart from its arrays
+  expect_refusal(large({big + 1999996, 1 << 20}), status_code::overlapping, "workspace.data",
+                 {"overlap x"});
+  expect_refusal(large({big + 4000000 - 4, 1 << 20}), status_code::overlapping, "workspace.data",
+                 {"overlap y"});
+  const auto gradient = [&](workspace memory) {
+    return softmax_backward(matrix(big, 2, 1000000), matrix(big + 4000000, 2, 1000000),
+                            matrix(big + 8000000, 2, 1000000), {.memory = memory});
+  };
+  for (const int64_t start : {int64_t{0}, int64_t{4000000}, int64_t{8000000}})
+    expect_refusal(gradient({big + start, 1 << 20}), status_code::overlapping, "workspace.data",
+                   {"overlap "});
+  EXPECT_TRUE(large({big + 2000000, 1 << 20}).ok());
 }
 
 TEST_F(softmax_arguments, other_devices) {
