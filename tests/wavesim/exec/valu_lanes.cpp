@@ -76,8 +76,10 @@ void register_valu_lanes(OpTable& t) {
   t.add(entry("v_accvgpr_read_b32", move_accumulator, 0, Type::b32, Type::none));
   t.add(entry("v_accvgpr_write_b32", move_accumulator, 0, Type::b32, Type::none));
   t.add(entry("v_accvgpr_mov_b32", move_accumulator, 0, Type::b32, Type::none));
-  t.add(entry(
-      "v_nop", [](Wave&, const Op&) {}, 0, Type::none, Type::none));
+  // v_clrexcp clears exception flags, of which none is ever raised.
+  const Handler nothing = [](Wave&, const Op&) {};
+  t.add(entry("v_nop", nothing, 0, Type::none, Type::none));
+  t.add(entry("v_clrexcp", nothing, 0, Type::none, Type::none));
 }
 
 } // namespace wavesim::WAVESIM_SIMD_NS
