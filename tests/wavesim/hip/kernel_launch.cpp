@@ -5,6 +5,7 @@
 #include "hip/entry.hpp"
 #include "hip/hostcall.hpp"
 #include "hip/kernel_arguments.hpp"
+#include "hip/registry.hpp"
 #include "hip/runtime.hpp"
 #include "machine/fault.hpp"
 #include "machine/memory_map.hpp"
@@ -175,8 +176,14 @@ std::vector<void*> KernelOperation::argument_pointers() const {
 
 hipError_t run_kernel(const KernelOperation& operation, int device) {
   static_cast<void>(device);
-  const Kernel& kernel = *operation.function->kernel;
   const std::lock_guard running(execution_mutex());
+  {
+    // A graph may outlive the modules of its kernels.
+    const std::lock_guard lock(registry().mutex);
+    if (!registry().live_functions.contains(operation.function))
+      return hipErrorInvalidHandle;
+  }
+  const Kernel& kernel = *operation.function->kernel;
   static std::uint64_t serial = 0;
   LaunchMemory& memory = launch_memory();
 

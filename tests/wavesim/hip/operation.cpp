@@ -54,7 +54,9 @@ hipError_t run(const HostOperation& host, int) {
 }
 
 hipError_t run(const EventRecordOperation& record, int) {
-  return record_event(*record.event);
+  // A graph may outlive its events.
+  return handles<ihipEvent_t>().alive(record.event) ? record_event(*record.event)
+                                                    : hipErrorInvalidHandle;
 }
 hipError_t run(const EventWaitOperation&, int) {
   return hipSuccess;

@@ -9,6 +9,18 @@
 #include <atomic>
 #include <deque>
 
+/// A capture that began here can no longer end; one that was joined here is incomplete.
+ihipStream_t::~ihipStream_t() {
+  if (!capture)
+    return;
+  const std::lock_guard lock(wavesim::hip::graph_mutex());
+  capture->invalidated = true;
+  if (capture->origin == this) {
+    capture->active = false;
+    capture->origin = nullptr;
+  }
+}
+
 namespace wavesim::hip {
 
 std::recursive_mutex& graph_mutex() {
@@ -143,12 +155,7 @@ WAVESIM_HIP_EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
     if (!stream || stream == hipStreamPerThread || stream == hipStreamLegacy)
       return hipErrorInvalidHandle;
     const std::lock_guard lock(graph_mutex());
-    const auto gone = handles<ihipStream_t>().take(stream);
-    if (!gone)
-      return hipErrorInvalidHandle;
-    if (gone->capture) // what it recorded can no longer be joined
-      gone->capture->invalidated = true;
-    return hipSuccess;
+    return handles<ihipStream_t>().take(stream) ? hipSuccess : hipErrorInvalidHandle;
   });
 }
 

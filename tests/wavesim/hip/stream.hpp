@@ -35,6 +35,7 @@ struct ihipStream_t {
   std::uint64_t id = 0;
   std::shared_ptr<wavesim::hip::Capture> capture;
   std::vector<hipGraphNode*> tail; ///< captured nodes that the next one depends on
+  ~ihipStream_t();
 };
 
 struct ihipEvent_t {
@@ -65,6 +66,5 @@ hipError_t check_not_captured(ihipStream_t& stream);
 hipError_t check_implicit(ihipStream_t& stream);
 
 hipError_t record_event(ihipEvent_t& event);
-void destroy_thread_streams();
 
 } // namespace wavesim::hip

@@ -347,4 +347,28 @@ TEST_F(Graphs, EventsAndUserObjects) {
   HIP_OK(hipEventDestroy(event));
 }
 
+// What a graph refers to may be gone by the time it is launched.
+TEST_F(Graphs, OutliveWhatTheyUse) {
+  hipEvent_t event = nullptr;
+  HIP_OK(hipEventCreate(&event));
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  hipGraphExec_t exec = nullptr;
+  HIP_OK(hipGraphCreate(&graph, 0));
+  HIP_OK(hipGraphAddEventRecordNode(&node, graph, nullptr, 0, event));
+  HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  HIP_OK(hipEventDestroy(event));
+  EXPECT_EQ(hipGraphLaunch(exec, stream), hipErrorInvalidHandle);
+  HIP_OK(hipGraphExecDestroy(exec));
+  HIP_OK(hipGraphDestroy(graph));
+  // A stream that is destroyed while it is captured leaves nothing behind.
+  hipStream_t captured = nullptr;
+  HIP_OK(hipStreamCreate(&captured));
+  HIP_OK(hipStreamBeginCapture(captured, hipStreamCaptureModeGlobal));
+  HIP_OK(hipMemsetAsync(data.data(), 0, 4, captured));
+  HIP_OK(hipStreamDestroy(captured));
+  HIP_OK(hipMemset(data.data(), 0, 4));
+  HIP_OK(hipDeviceSynchronize());
+}
+
 } // namespace
