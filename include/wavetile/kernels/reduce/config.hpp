@@ -29,8 +29,8 @@ struct reduce_config {
   int waves = 4;   ///< of a workgroup
   int at_once = 4; ///< 16-byte chunks each lane has in flight
 
-  /// The cut for values of this many bytes: large ones leave fewer registers for loads. (Two chunks of
-  /// 16-bit elements with 64-bit indices take more comparison masks than there are scalar registers.)
+  /// The cut for values of this many bytes: large ones leave fewer registers for loads. (Two chunks
+  /// of 16-bit elements with 64-bit indices take more comparison masks than scalar registers hold.)
   static constexpr reduce_config for_values(int value_bytes) {
     return {4, value_bytes > 8 ? 1 : 4};
   }
