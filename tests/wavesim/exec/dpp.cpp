@@ -62,6 +62,9 @@ DppPattern make_pattern(unsigned control) {
     const bool has = p.valid >> i & 1, first_has = p.valid >> i % row_size & 1;
     if (has != first_has || (has && p.from[i] != p.from[i % row_size] + i / row_size * row_size))
       p.within_rows = false;
+    const unsigned row = i / row_size * row_size;
+    if (has != (p.valid >> row & 1) || (has && p.from[i] != p.from[row]))
+      p.rows_uniform = false;
   }
   return p;
 }
@@ -117,6 +120,14 @@ const DppPattern& dpp_pattern(unsigned control) {
 void permute_row(const DppPattern& p, const std::uint32_t* in, std::uint32_t* out) {
   if (p.within_rows)
     return permute_rows(p, in, out);
+  if (p.rows_uniform) { // row broadcasts
+    for (unsigned row = 0; row < lanes; row += row_size) {
+      const std::uint32_t x = p.valid >> row & 1 ? in[p.from[row]] : 0;
+      for (unsigned i = 0; i < row_size; ++i)
+        out[row + i] = x;
+    }
+    return;
+  }
   alignas(64) std::uint32_t mask[lanes];
   spread_mask(mask, p.valid);
   for (unsigned i = 0; i < lanes; ++i)

@@ -10,7 +10,8 @@ namespace wavesim::WAVESIM_SIMD_NS {
 struct DppPattern {
   std::uint8_t from[lanes] = {};
   std::uint64_t valid = 0;
-  bool within_rows = true; ///< the same permutation of 16 lanes in each row
+  bool within_rows = true;  ///< the same permutation of 16 lanes in each row
+  bool rows_uniform = true; ///< the lanes of a row all read one lane, or none does
   bool known = true;
 };
 
