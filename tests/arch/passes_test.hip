@@ -35,7 +35,7 @@ __host__ __device__ constexpr int layout_fact(int i) {
       static_cast<int>(sizeof(fp8_e4m3_fnuz)),
       static_cast<int>(sizeof(layout)),
       static_cast<int>(offsetof(layout, second_shift)),
-      static_cast<int>(sizeof(access)),
+      static_cast<int>(sizeof(lds_access)),
       static_cast<int>(sizeof(target)),
       static_cast<int>(sizeof(device_info)),
       static_cast<int>(offsetof(device_info, global_bytes)),

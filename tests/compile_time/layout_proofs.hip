@@ -7,13 +7,13 @@
 namespace {
 using namespace wavetile;
 
-constexpr access fragment = lds_read(16, [](int lane) {
+constexpr lds_access fragment = lds_read(16, [](int lane) {
   return coordinate{lane % 32, lane / 32 * 8};
 });
-constexpr access row_copy = lds_write(16, [](int lane) {
+constexpr lds_access row_copy = lds_write(16, [](int lane) {
   return coordinate{lane / 8, lane % 8 * 8};
 });
-constexpr access transposed_copy = lds_write(16, [](int lane) {
+constexpr lds_access transposed_copy = lds_write(16, [](int lane) {
   return coordinate{lane % 8 * 8, lane / 8 * 8};
 });
 

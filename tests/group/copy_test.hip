@@ -116,7 +116,7 @@ TEST(tile_copy, moves_nothing_twice_and_16_bytes_at_a_time) {
 
 using swizzled_tile = tile<std::int16_t, swizzled>;
 static_assert(conflict_free(swizzled, targets::gfx942,
-                            group::tile_copy<swizzled_tile, 256, 8>::lds_access));
+                            group::tile_copy<swizzled_tile, 256, 8>::access));
 static_assert(group::tile_copy<swizzled_tile, 256, 8>::pieces == 2);
 
 } // namespace

@@ -17,8 +17,8 @@ using test::fragment_read;
 using test::row_copy;
 
 TEST(choose_layout, prefers_no_padding) {
-  constexpr access read = fragment_read(16, 16, 2);
-  constexpr access write = row_copy(128, 16, 2, true);
+  constexpr lds_access read = fragment_read(16, 16, 2);
+  constexpr lds_access write = row_copy(128, 16, 2, true);
   constexpr layout_choice choice =
       choose_layout<bf16, 128, 64>(targets::gfx942, 65536, read, write);
   static_assert(choice.conflict_free && choice.clocks == 16 && choice.minimum == 16);
@@ -32,10 +32,10 @@ TEST(choose_layout, prefers_no_padding) {
 TEST(choose_layout, serves_rows_and_columns_at_once) {
   // fragment reads of 16 and of 32 rows, row copies, and writes of a transposed operand, whose
   // lanes each put four bytes in another row: one layout for all, the one worked out by hand
-  constexpr access read16 = fragment_read(16, 16, 2);
-  constexpr access read32 = fragment_read(32, 16, 2);
-  constexpr access write = row_copy(128, 16, 2, true);
-  constexpr access transposed = lds_write(4, [](int lane) {
+  constexpr lds_access read16 = fragment_read(16, 16, 2);
+  constexpr lds_access read32 = fragment_read(32, 16, 2);
+  constexpr lds_access write = row_copy(128, 16, 2, true);
+  constexpr lds_access transposed = lds_write(4, [](int lane) {
     return coordinate{lane % 8 * 8, lane / 8 * 2};
   });
   constexpr layout_choice choice =
@@ -46,12 +46,12 @@ TEST(choose_layout, serves_rows_and_columns_at_once) {
 
 TEST(choose_layout, finds_permuted_rows) {
   // rows whose index bits 2 and 3 are exchanged by the reader
-  constexpr access read = lds_read(16, [](int lane) {
+  constexpr lds_access read = lds_read(16, [](int lane) {
     const int row = lane % 32;
     const int swapped = (row & ~12) | (row & 4) << 1 | (row & 8) >> 1;
     return coordinate{swapped, lane / 32 * 8};
   });
-  constexpr access write = row_copy(256, 16, 2, true);
+  constexpr lds_access write = row_copy(256, 16, 2, true);
   constexpr layout_choice choice =
       choose_layout<bf16, 64, 128>(targets::gfx942, 65536, read, write);
   static_assert(choice.conflict_free && choice.chosen.bytes() == 64 * 256);
@@ -59,23 +59,27 @@ TEST(choose_layout, finds_permuted_rows) {
 
 TEST(choose_layout, pads_where_no_swizzle_fits) {
   // 17 floats a row: chunks do not come in powers of two
-  constexpr access column = lds_read(4, [](int lane) { return coordinate{lane % 32, lane / 32}; });
-  constexpr access row = lds_write(4, [](int lane) { return coordinate{lane / 17, lane % 17}; });
+  constexpr lds_access column = lds_read(4, [](int lane) {
+    return coordinate{lane % 32, lane / 32};
+  });
+  constexpr lds_access row = lds_write(4, [](int lane) {
+    return coordinate{lane / 17, lane % 17};
+  });
   constexpr layout_choice odd = choose_layout<float, 32, 17>(targets::gfx942, 65536, column, row);
   static_assert(odd.conflict_free && odd.chosen == row_major(32, 17, 4),
                 "17 is odd: nothing to do");
-  constexpr access column24 = lds_read(16, [](int lane) { return coordinate{lane, 0}; });
+  constexpr lds_access column24 = lds_read(16, [](int lane) { return coordinate{lane, 0}; });
   constexpr layout_choice padded24 = choose_layout<float, 64, 24>(targets::gfx942, 65536, column24);
   static_assert(padded24.conflict_free);
   EXPECT_TRUE(padded24.chosen.chunk != 0 || padded24.chosen.pitch > 96);
 }
 
 TEST(choose_layout, keeps_to_the_size_limit) {
-  constexpr access read = lds_read(4, [](int lane) { return coordinate{lane, 0}; });
+  constexpr lds_access read = lds_read(4, [](int lane) { return coordinate{lane, 0}; });
   // one float a row: only padding spreads nothing here, 64 rows of one dword are free as they are
   static_assert(choose_layout<float, 64, 1>(targets::gfx942, 256, read).conflict_free);
   // 24 floats a row with b128 columns, no byte to spare: no padded layout may be taken
-  constexpr access column = lds_read(16, [](int lane) { return coordinate{lane, 0}; });
+  constexpr lds_access column = lds_read(16, [](int lane) { return coordinate{lane, 0}; });
   constexpr layout_choice tight = choose_layout<float, 64, 24>(targets::gfx942, 64 * 96, column);
   static_assert(tight.chosen.bytes() <= 64 * 96);
   // not even the plain tile fits
@@ -86,16 +90,18 @@ TEST(choose_layout, keeps_to_the_size_limit) {
 TEST(choose_layout, says_when_there_is_none) {
   // every lane of a phase in a row of its own at the same dword, and in one row at a stride that no
   // layout of one row can mend
-  constexpr access stride = lds_read(4, [](int lane) { return coordinate{0, lane * 32}; });
+  constexpr lds_access stride = lds_read(4, [](int lane) { return coordinate{0, lane * 32}; });
   constexpr layout_choice choice = choose_layout<float, 1, 2048>(targets::gfx942, 65536, stride);
   static_assert(!choice.conflict_free);
   static_assert(choice.clocks == 64 && choice.minimum == 2);
 }
 
 TEST(choose_layout, takes_the_least_bad) {
-  constexpr access columns = lds_read(4, [](int lane) { return coordinate{lane % 32, lane / 32}; });
+  constexpr lds_access columns = lds_read(4, [](int lane) {
+    return coordinate{lane % 32, lane / 32};
+  });
   // column reads could be mended, the strided row not: the mended one remains cheaper
-  constexpr access stride = lds_read(4, [](int lane) { return coordinate{0, lane % 2 * 32}; });
+  constexpr lds_access stride = lds_read(4, [](int lane) { return coordinate{0, lane % 2 * 32}; });
   constexpr layout_choice choice =
       choose_layout<float, 32, 64>(targets::gfx942, 65536, columns, stride);
   static_assert(!choice.conflict_free);
@@ -133,8 +139,8 @@ TEST(choose_layout, agrees_with_the_full_count_on_random_accesses) {
         return coordinate{(row * 37 + lane) % 64, (chunk + lane) % per_row * bytes / 4};
       return coordinate{row % 64, chunk % per_row * bytes / 4};
     };
-    const access first = round % 2 == 0 ? lds_read(bytes, map) : lds_write(bytes, map);
-    const access copy = test::row_copy(256, 16, 4, true);
+    const lds_access first = round % 2 == 0 ? lds_read(bytes, map) : lds_write(bytes, map);
+    const lds_access copy = test::row_copy(256, 16, 4, true);
     const layout_choice choice = choose_layout<float, 64, 64>(targets::gfx942, 65536, first, copy);
     const conflict_count a = bank_conflicts(choice.chosen, first, targets::gfx942);
     const conflict_count b = bank_conflicts(choice.chosen, copy, targets::gfx942);
@@ -149,17 +155,17 @@ TEST(choose_layout, agrees_with_the_full_count_on_random_accesses) {
 }
 
 TEST(choose_layout, refuses_accesses_that_are_no_instruction) {
-  constexpr access outside = lds_read(4, [](int lane) { return coordinate{lane, 0}; });
+  constexpr lds_access outside = lds_read(4, [](int lane) { return coordinate{lane, 0}; });
   static_assert(!choose_layout<float, 32, 32>(targets::gfx942, 65536, outside).conflict_free);
-  constexpr access misaligned = lds_read(16, [](int) { return coordinate{0, 1}; });
+  constexpr lds_access misaligned = lds_read(16, [](int) { return coordinate{0, 1}; });
   static_assert(!choose_layout<float, 32, 32>(targets::gfx942, 65536, misaligned).conflict_free);
-  constexpr access read = fragment_read(16, 16, 2);
+  constexpr lds_access read = fragment_read(16, 16, 2);
   static_assert(!choose_layout<bf16, 64, 64>(targets::gfx950, 65536, read).conflict_free,
                 "nothing is proved where the lane groups are not known");
 }
 
 TEST(choose_layout, finds_layouts_for_b96) {
-  constexpr access read = lds_read(12, [](int lane) {
+  constexpr lds_access read = lds_read(12, [](int lane) {
     return coordinate{lane % 16, lane / 16 * 4};
   });
   constexpr layout_choice choice = choose_layout<float, 16, 16>(targets::gfx942, 65536, read);
@@ -167,8 +173,8 @@ TEST(choose_layout, finds_layouts_for_b96) {
 }
 
 TEST(report, names_what_costs) {
-  const access read = fragment_read(16, 16, 2);
-  const access write = row_copy(128, 16, 2, true);
+  const lds_access read = fragment_read(16, 16, 2);
+  const lds_access write = row_copy(128, 16, 2, true);
   const std::string bad =
       report(row_major(128, 64, 2), targets::gfx942, {{"fragment", read}, {"copy", write}}).c_str();
   EXPECT_EQ(bad, "layout 128 x 64 x 2 B, pitch 128 B, 16384 B on gfx942\n"

@@ -13,13 +13,13 @@ namespace {
 using test::fragment_read;
 
 // Pitch in bytes, elements of 2 bytes: a 64-byte row of payload or less, the rest padding.
-conflict_count clocks_at_pitch(int pitch, const access& what, int payload_bytes) {
+conflict_count clocks_at_pitch(int pitch, const lds_access& what, int payload_bytes) {
   const layout where = padded(32, payload_bytes / 2, 2, pitch - payload_bytes);
   return bank_conflicts(where, what, targets::gfx942);
 }
 
 TEST(fragment_conflicts, rows_of_16_with_b128) {
-  const access read = fragment_read(16, 16, 2);
+  const lds_access read = fragment_read(16, 16, 2);
   const int expected[][2] = {{64, 16}, {80, 16},  {96, 8},   {128, 32}, {144, 16},
                              {160, 8}, {256, 32}, {272, 16}, {288, 8}};
   for (const auto& [pitch, clocks] : expected) {
@@ -40,7 +40,7 @@ TEST(fragment_conflicts, misaligned_pitch_is_no_b128) {
 }
 
 TEST(fragment_conflicts, rows_of_16_swizzled) {
-  const access read = fragment_read(16, 16, 2);
+  const lds_access read = fragment_read(16, 16, 2);
   EXPECT_TRUE(
       bank_conflicts(xor_swizzled(128, 64, 2, 16, 7), read, targets::gfx942).conflict_free());
   EXPECT_EQ(bank_conflicts(row_major(128, 64, 2), read, targets::gfx942).clocks, 32);
@@ -48,7 +48,7 @@ TEST(fragment_conflicts, rows_of_16_swizzled) {
 
 TEST(fragment_conflicts, rows_of_32_with_b128) {
   // the reverse of 16 rows: odd multiples of 16 are free, odd multiples of 32 two-way, of 64 more
-  const access read = fragment_read(32, 16, 2);
+  const lds_access read = fragment_read(32, 16, 2);
   for (int odd = 3; odd <= 17; odd += 2)
     EXPECT_TRUE(clocks_at_pitch(16 * odd, read, 32).conflict_free()) << 16 * odd;
   for (int odd = 1; odd <= 9; odd += 2)
@@ -58,7 +58,7 @@ TEST(fragment_conflicts, rows_of_32_with_b128) {
 }
 
 TEST(fragment_conflicts, rows_of_16_with_b64) {
-  const access read = fragment_read(16, 8, 2);
+  const lds_access read = fragment_read(16, 8, 2);
   for (int odd = 5; odd <= 35; odd += 2)
     EXPECT_TRUE(clocks_at_pitch(8 * odd, read, 32).conflict_free()) << 8 * odd;
   EXPECT_EQ(clocks_at_pitch(72, read, 32).clocks, 4);
@@ -70,7 +70,7 @@ TEST(fragment_conflicts, rows_of_16_with_b64) {
 TEST(fragment_conflicts, simple_swizzle_fails_across_rows) {
   // 16 lanes of a phase write along a column of chunks: a swizzle by the low row bits alone leaves
   // transposed writes of 2-byte pairs 8-way, one by two groups of row bits does not
-  const access across = lds_write(4, [](int lane) {
+  const lds_access across = lds_write(4, [](int lane) {
     return coordinate{lane % 8 * 8, lane / 8 * 2};
   });
   const conflict_count simple =

@@ -79,8 +79,8 @@ void check_spreading(int unpadded) {
   // 16 lanes x 4 dwords over 32 banks: two hits is the least there can be. A read alone may do
   // with less: its phases take 4 rows of one chunk and 4 of another. A write down a column takes 8
   // rows of one chunk at a time.
-  constexpr access read = test::fragment_read(16, 16, 2);
-  constexpr access column = lds_write(16, [](int lane) {
+  constexpr lds_access read = test::fragment_read(16, 16, 2);
+  constexpr lds_access column = lds_write(16, [](int lane) {
     return coordinate{lane % 16, lane / 16 * 8};
   });
   constexpr int rows = 64;

@@ -11,7 +11,7 @@ namespace {
 
 using test::dword_stride;
 
-conflict_count on_gfx942(const layout& where, const access& what) {
+conflict_count on_gfx942(const layout& where, const lds_access& what) {
   return bank_conflicts(where, what, targets::gfx942);
 }
 
@@ -34,8 +34,8 @@ TEST(published, transpose_counters) {
   // each. SQ_LDS_IDX_ACTIVE 1081344, SQ_LDS_BANK_CONFLICT 1015808; with one column of padding
   // 65536 and 0. (Equal numbers of clean and 32-way accesses are the natural reading of the
   // published program, whose source was not seen.)
-  const access write = lds_write(4, [](int lane) { return coordinate{lane / 32, lane % 32}; });
-  const access read = lds_read(4, [](int lane) { return coordinate{lane % 32, lane / 32}; });
+  const lds_access write = lds_write(4, [](int lane) { return coordinate{lane / 32, lane % 32}; });
+  const lds_access read = lds_read(4, [](int lane) { return coordinate{lane % 32, lane / 32}; });
   const int64_t each = 16384;
   const layout plain = row_major(32, 32, 4);
   const conflict_count w = on_gfx942(plain, write);
@@ -53,11 +53,11 @@ TEST(published, transpose_counters) {
 TEST(published, two_byte_transpose) {
   // 262144 accesses: 3670016 conflict clocks of ds_read_u16 and 1572864 of ds_write_b16, that is 14
   // and 6 an access: two phases of 8 and of 4 clocks
-  const access read = lds_read(2, [](int lane) { return coordinate{lane, 0}; });
+  const lds_access read = lds_read(2, [](int lane) { return coordinate{lane, 0}; });
   const layout eight_way = row_major(64, 16, 2); // 8 dwords a row: 4 banks, 8 rows in each
   EXPECT_EQ(on_gfx942(eight_way, read).conflicts(), 14);
   EXPECT_EQ(int64_t{262144} * on_gfx942(eight_way, read).conflicts(), 3670016);
-  const access write = lds_write(2, [](int lane) { return coordinate{lane, 0}; });
+  const lds_access write = lds_write(2, [](int lane) { return coordinate{lane, 0}; });
   const layout four_way = row_major(64, 8, 2);
   EXPECT_EQ(on_gfx942(four_way, write).conflicts(), 6);
   EXPECT_EQ(int64_t{262144} * on_gfx942(four_way, write).conflicts(), 1572864);
@@ -80,16 +80,16 @@ TEST(published, lanes_in_one_dword_share_it) {
 
 TEST(rule, two_address_forms_are_two_sequences) {
   const layout tile = row_major(64, 32, 4);
-  const access one = lds_read(4, [](int lane) { return coordinate{lane, 0}; }); // 32-way
-  const access other = lds_read(4, [](int lane) { return coordinate{0, lane % 32}; });
-  const access both = lds_read2(4, [](int lane, int which) {
+  const lds_access one = lds_read(4, [](int lane) { return coordinate{lane, 0}; }); // 32-way
+  const lds_access other = lds_read(4, [](int lane) { return coordinate{0, lane % 32}; });
+  const lds_access both = lds_read2(4, [](int lane, int which) {
     return which == 0 ? coordinate{lane, 0} : coordinate{0, lane % 32};
   });
   const conflict_count sum = on_gfx942(tile, both);
   EXPECT_EQ(sum.clocks, on_gfx942(tile, one).clocks + on_gfx942(tile, other).clocks);
   EXPECT_EQ(sum.phases, 4);
   EXPECT_EQ(sum.tag, evidence::assumed);
-  const access wide = lds_write2(8, [](int lane, int which) {
+  const lds_access wide = lds_write2(8, [](int lane, int which) {
     return coordinate{lane / 16 + 4 * which, lane % 16 * 2};
   });
   EXPECT_EQ(on_gfx942(tile, wide).phases, 8);
@@ -99,12 +99,14 @@ TEST(rule, two_address_forms_are_two_sequences) {
 
 TEST(rule, b96_counts_three_dwords_a_lane) {
   // lane l at 16 l: groups of 8 lanes cover 8 x 16 bytes, each bank at most once
-  const access dense = lds_read(12, [](int lane) { return coordinate{lane / 8, lane % 8 * 4}; });
+  const lds_access dense = lds_read(12, [](int lane) {
+    return coordinate{lane / 8, lane % 8 * 4};
+  });
   const conflict_count count = on_gfx942(row_major(8, 32, 4), dense);
   EXPECT_EQ(count.phases, 8);
   EXPECT_TRUE(count.legal);
   // all lanes of a phase in one column: the same three banks, each lane another dword
-  const access column = lds_read(12, [](int lane) { return coordinate{lane, 0}; });
+  const lds_access column = lds_read(12, [](int lane) { return coordinate{lane, 0}; });
   EXPECT_EQ(on_gfx942(row_major(64, 32, 4), column).clocks, 64);
   EXPECT_EQ(on_gfx942(row_major(64, 32, 4), column).tag, evidence::assumed);
   // rows of 28 bytes: not a multiple of 16, no b96
@@ -113,11 +115,11 @@ TEST(rule, b96_counts_three_dwords_a_lane) {
 
 TEST(rule, inactive_lanes_ask_for_nothing) {
   const layout tile = row_major(64, 32, 4);
-  const access half = lds_read(4, [](int lane) {
+  const lds_access half = lds_read(4, [](int lane) {
     return lane % 2 == 0 ? coordinate{lane, 0} : inactive_lane;
   });
   EXPECT_EQ(on_gfx942(tile, half).clocks, 32);
-  const access one = lds_read(4, [](int lane) {
+  const lds_access one = lds_read(4, [](int lane) {
     return lane == 5 ? coordinate{5, 5} : inactive_lane;
   });
   EXPECT_EQ(on_gfx942(tile, one).clocks, 2) << "a phase without an active lane takes its clock";
@@ -151,7 +153,7 @@ TEST(rule, accesses_outside_the_tile_are_not_legal) {
 }
 
 TEST(rule, unknown_lane_groups_prove_nothing) {
-  const access read = test::fragment_read(16, 16, 2);
+  const lds_access read = test::fragment_read(16, 16, 2);
   const conflict_count count =
       bank_conflicts(xor_swizzled(128, 64, 2, 16, 7), read, targets::gfx950);
   EXPECT_FALSE(count.known);
@@ -161,7 +163,7 @@ TEST(rule, unknown_lane_groups_prove_nothing) {
 
 TEST(rule, gfx950_has_more_banks) {
   // stride of 32 dwords: 32-way on 32 banks; b64 reads on 64 banks
-  const access read = lds_read(8, [](int lane) { return coordinate{lane, 0}; });
+  const lds_access read = lds_read(8, [](int lane) { return coordinate{lane, 0}; });
   const layout pitch128 = row_major(64, 64, 2);
   EXPECT_EQ(bank_conflicts(pitch128, read, targets::gfx942).worst, 16);
   EXPECT_EQ(bank_conflicts(pitch128, read, targets::gfx950).clocks, 32);

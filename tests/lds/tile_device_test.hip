@@ -169,7 +169,7 @@ void check_clocks() {
   constexpr int element = static_cast<int>(sizeof(T));
   constexpr int bytes = Width * element;
   constexpr auto map = [](int lane) { return place<Pattern>(lane, bytes, element, Where.columns); };
-  constexpr access what = Write ? lds_write(bytes, map) : lds_read(bytes, map);
+  constexpr lds_access what = Write ? lds_write(bytes, map) : lds_read(bytes, map);
   constexpr conflict_count predicted = bank_conflicts(Where, what, targets::gfx942);
   static_assert(predicted.legal);
 
@@ -234,9 +234,9 @@ TEST(device_tile, dword_accesses_cost_what_was_predicted) {
 
 // A searched layout, used by a kernel as a real one would: rows written by 16 bytes, read back as
 // fragments; no clock is lost to conflicts in the whole dispatch.
-constexpr access searched_write =
+constexpr lds_access searched_write =
     lds_write(16, [](int lane) { return place<pattern::copy>(lane, 16, 2, 64); });
-constexpr access searched_read =
+constexpr lds_access searched_read =
     lds_read(16, [](int lane) { return place<pattern::rows16>(lane, 16, 2, 64); });
 constexpr layout_choice searched =
     choose_layout<bf16, 64, 64>(targets::gfx942, 8192, searched_write, searched_read);

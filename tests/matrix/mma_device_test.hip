@@ -337,11 +337,11 @@ TEST(mma, takes_the_types_of_hip) {
 using fragments16 = product_fragments<shape_16x16<fp16>, fp16>;
 using clocked_a = lds_operand<fragments16::a>;
 using clocked_b = lds_operand<fragments16::b>;
-constexpr access clocked_write = lds_write(16, [](int lane) {
+constexpr lds_access clocked_write = lds_write(16, [](int lane) {
   return coordinate{lane / 8, lane % 8 * 8};
 });
 constexpr layout_choice clocked =
-    choose_layout<fp16, 32, 64>(targets::gfx942, 65536, clocked_a::lds_access, clocked_write);
+    choose_layout<fp16, 32, 64>(targets::gfx942, 65536, clocked_a::access, clocked_write);
 static_assert(clocked.conflict_free);
 
 WAVETILE_KERNEL void clocked_kernel(const fp16* in, float* out) {

@@ -16,14 +16,14 @@ using operand_a = fragment<fragment_role::a, Wide ? shape_32x32<T> : shape_16x16
 template <class T, bool Wide>
 using operand_b = fragment<fragment_role::b, Wide ? shape_32x32<T> : shape_16x16<T>, T>;
 
-constexpr int clocks(const access& what, int pitch) {
+constexpr int clocks(const lds_access& what, int pitch) {
   return bank_conflicts(padded(64, 32, 2, pitch - 64), what, targets::gfx942).clocks;
 }
 
 // Clocks by row pitch of the 16-row fragment of 16-bit elements read with ds_read_b128 (8 without
 // conflicts), and what the 32-row fragment and ds_read_b64 want instead.
 TEST(lds_operand, costs_what_is_published_for_fragments) {
-  constexpr access rows16 = lds_operand<operand_a<bf16, false>>::lds_access;
+  constexpr lds_access rows16 = lds_operand<operand_a<bf16, false>>::access;
   static_assert(rows16.op == lds_op::read_b128);
   for (const auto& [pitch, expected] : {std::pair{64, 16},
                                         {80, 16},
@@ -35,10 +35,10 @@ TEST(lds_operand, costs_what_is_published_for_fragments) {
                                         {272, 16},
                                         {288, 8}})
     EXPECT_EQ(clocks(rows16, pitch), expected) << pitch;
-  constexpr access rows32 = lds_operand<operand_b<fp16, true>>::lds_access;
+  constexpr lds_access rows32 = lds_operand<operand_b<fp16, true>>::access;
   for (const auto& [pitch, expected] : {std::pair{80, 8}, {112, 8}, {144, 8}, {96, 16}, {160, 16}})
     EXPECT_EQ(clocks(rows32, pitch), expected) << pitch;
-  constexpr access narrow = lds_operand<operand_a<bf16, false>, 1>::lds_access;
+  constexpr lds_access narrow = lds_operand<operand_a<bf16, false>, 1>::access;
   static_assert(narrow.op == lds_op::read_b64);
   for (const auto& [pitch, expected] : {std::pair{72, 4}, {136, 4}, {144, 8}, {128, 64}})
     EXPECT_EQ(clocks(narrow, pitch), expected) << pitch;
@@ -79,11 +79,11 @@ void check_layout() {
   check_cover<permuted, lds_operand<operand_b<T, Wide>>>();
   constexpr int size = static_cast<int>(sizeof(T));
   constexpr int columns = 128 / size;
-  constexpr access write = lds_write(16, [](int lane) {
+  constexpr lds_access write = lds_write(16, [](int lane) {
     return coordinate{lane / 8, lane % 8 * 16 / static_cast<int>(sizeof(T))};
   });
-  constexpr layout_choice found = choose_layout<T, 64, columns>(
-      targets::gfx942, 65536, read::lds_access, permuted::lds_access, write);
+  constexpr layout_choice found =
+      choose_layout<T, 64, columns>(targets::gfx942, 65536, read::access, permuted::access, write);
   EXPECT_TRUE(found.conflict_free);
   EXPECT_EQ(read::bytes, 16);
   for (int row = 0; row < 64; row += read::rows)
@@ -127,9 +127,9 @@ TEST(lds_accumulator, writes_without_conflicts) {
         bank_conflicts(plain, lds_accumulator<d>::access_at(i), targets::gfx942).conflict_free());
   using narrow = fragment<fragment_role::accumulator, shape_32x32<bf16>, bf16, matrix_type::fp32>;
   using transposed = lds_accumulator_transposed<narrow>;
-  static_assert(transposed::lds_access.op == lds_op::write_b64);
+  static_assert(transposed::access.op == lds_op::write_b64);
   constexpr layout_choice found =
-      choose_layout<bf16, 32, 32>(targets::gfx942, 65536, transposed::lds_access);
+      choose_layout<bf16, 32, 32>(targets::gfx942, 65536, transposed::access);
   EXPECT_TRUE(found.conflict_free);
 }
 

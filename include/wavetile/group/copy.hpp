@@ -26,7 +26,7 @@ namespace wavetile::group {
 /// Registers: `pieces` vectors of `Width` elements. No barrier: put one before the tile is read.
 ///
 ///     using copier = group::tile_copy<tile_a, 256, 8>;
-///     static_assert(conflict_free(tile_a::where, targets::gfx942, copier::lds_access));
+///     static_assert(conflict_free(tile_a::where, targets::gfx942, copier::access));
 ///     copier::copy(matrix, row, column, a);
 ///     group::barrier();
 template <class Tile, int BlockSize, int Width>
@@ -50,7 +50,7 @@ public:
 
   /// The LDS write of a wave (the first; others are the same some rows down where a wave covers
   /// whole rows), for `bank_conflicts` and `choose_layout`.
-  static constexpr access lds_access = lds_write(Width * static_cast<int>(sizeof(T)), [](int lane) {
+  static constexpr lds_access access = lds_write(Width * static_cast<int>(sizeof(T)), [](int lane) {
     return lane < all_pieces ? coordinate{lane / row_pieces, lane % row_pieces * Width}
                              : inactive_lane;
   });

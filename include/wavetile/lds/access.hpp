@@ -25,7 +25,7 @@ inline constexpr coordinate inactive_lane{-1, -1};
 ///     constexpr auto fragment = lds_read(16, [](int lane) {
 ///       return coordinate{lane % 16, lane / 16 * 8};
 ///     });
-struct access {
+struct lds_access {
   static constexpr int lanes = 64;
 
   lds_op op;
@@ -36,17 +36,17 @@ struct access {
 namespace detail {
 
 template <class Map>
-constexpr access make_access(lds_op op, const Map& map) {
-  access result{op, {}, {}};
-  for (int lane = 0; lane < access::lanes; ++lane)
+constexpr lds_access make_access(lds_op op, const Map& map) {
+  lds_access result{op, {}, {}};
+  for (int lane = 0; lane < lds_access::lanes; ++lane)
     result.first[lane] = map(lane);
   return result;
 }
 
 template <class Map>
-constexpr access make_access2(lds_op op, const Map& map) {
-  access result{op, {}, {}};
-  for (int lane = 0; lane < access::lanes; ++lane) {
+constexpr lds_access make_access2(lds_op op, const Map& map) {
+  lds_access result{op, {}, {}};
+  for (int lane = 0; lane < lds_access::lanes; ++lane) {
     result.first[lane] = map(lane, 0);
     result.second[lane] = map(lane, 1);
   }
@@ -57,26 +57,26 @@ constexpr access make_access2(lds_op op, const Map& map) {
 
 /// A read of `bytes` (1, 2, 4, 8, 12, 16) per lane from `map(lane)`.
 template <class Map>
-constexpr access lds_read(int bytes, const Map& map) {
+constexpr lds_access lds_read(int bytes, const Map& map) {
   return detail::make_access(read_of(bytes), map);
 }
 
 /// A write of `bytes` (1, 2, 4, 8, 12, 16) per lane to `map(lane)`.
 template <class Map>
-constexpr access lds_write(int bytes, const Map& map) {
+constexpr lds_access lds_write(int bytes, const Map& map) {
   return detail::make_access(write_of(bytes), map);
 }
 
 /// A two-address read (ds_read2_b32, ds_read2_b64, or their st64 forms) of `bytes` (4 or 8) each
 /// from `map(lane, 0)` and `map(lane, 1)`.
 template <class Map>
-constexpr access lds_read2(int bytes, const Map& map) {
+constexpr lds_access lds_read2(int bytes, const Map& map) {
   return detail::make_access2(bytes == 4 ? lds_op::read2_b32 : lds_op::read2_b64, map);
 }
 
 /// A two-address write of `bytes` (4 or 8) each to `map(lane, 0)` and `map(lane, 1)`.
 template <class Map>
-constexpr access lds_write2(int bytes, const Map& map) {
+constexpr lds_access lds_write2(int bytes, const Map& map) {
   return detail::make_access2(bytes == 4 ? lds_op::write2_b32 : lds_op::write2_b64, map);
 }
 

@@ -25,7 +25,7 @@ struct conflict_count {
 
 /// Byte addresses of the lanes of a wave; -1 for a lane that is switched off.
 struct lane_addresses {
-  int byte[access::lanes];
+  int byte[lds_access::lanes];
 };
 
 namespace detail {
@@ -45,7 +45,7 @@ constexpr int alignment_of(lds_op op) {
 constexpr void serve(const lds_service& service, const lane_addresses& addresses, int bytes,
                      conflict_count& result) {
   bool aligned = (bytes & (bytes - 1)) == 0;
-  for (int lane = 0; lane < access::lanes && aligned; ++lane)
+  for (int lane = 0; lane < lds_access::lanes && aligned; ++lane)
     aligned = addresses.byte[lane] < 0 || addresses.byte[lane] % bytes == 0;
   const int unit = aligned && bytes > 4 ? bytes : 4;
   const int groups = service.banks * 4 / unit;
@@ -84,13 +84,14 @@ constexpr void serve(const lds_service& service, const lane_addresses& addresses
 
 /// Byte addresses of an access in a layout; clears `legal` when a lane's bytes do not lie together,
 /// reach out of the tile or are misaligned.
-constexpr lane_addresses addresses_in(const layout& where, const coordinate (&lanes)[access::lanes],
-                                      lds_op op, bool& legal) {
+constexpr lane_addresses addresses_in(const layout& where,
+                                      const coordinate (&lanes)[lds_access::lanes], lds_op op,
+                                      bool& legal) {
   const int bytes = bytes_of(op);
   const int alignment = alignment_of(op);
   const int row_bytes = where.columns * where.element_bytes;
   lane_addresses result{};
-  for (int lane = 0; lane < access::lanes; ++lane) {
+  for (int lane = 0; lane < lds_access::lanes; ++lane) {
     const int row = lanes[lane].row;
     if (row < 0) {
       result.byte[lane] = -1;
@@ -125,7 +126,7 @@ constexpr conflict_count bank_conflicts(const lane_addresses& addresses, lds_op 
 /// Cost of an access to a tile with this layout on this target.
 ///
 ///     static_assert(bank_conflicts(where, fragment, targets::gfx942).conflict_free());
-constexpr conflict_count bank_conflicts(const layout& where, const access& what,
+constexpr conflict_count bank_conflicts(const layout& where, const lds_access& what,
                                         const target& device) {
   const lds_service& service = device.service(what.op);
   conflict_count result{0, 0, 0, service.tag, service.phases != 0, where.valid()};

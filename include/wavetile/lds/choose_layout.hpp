@@ -24,13 +24,13 @@ struct served_lanes {
   int count = 0;
   int unit = 4;       ///< bytes that count as one: see `serve`
   int group_mask = 0; ///< banks / unit, less one
-  int row[access::lanes] = {};
-  int byte[access::lanes] = {};
-  bool starts_phase[access::lanes] = {};
+  int row[lds_access::lanes] = {};
+  int byte[lds_access::lanes] = {};
+  bool starts_phase[lds_access::lanes] = {};
 };
 
 constexpr served_lanes order_lanes(const lds_service& service,
-                                   const coordinate (&lanes)[access::lanes], int bytes,
+                                   const coordinate (&lanes)[lds_access::lanes], int bytes,
                                    int element_bytes) {
   served_lanes result;
   result.unit = bytes == 12 ? 16 : bytes > 4 ? bytes : 4; // three dwords of an aligned 16 bytes
@@ -78,8 +78,8 @@ constexpr bool no_conflict(const served_lanes& lanes, const layout& where) {
 constexpr int conflicts_of(const served_lanes& lanes, const layout& where) {
   int newest[64] = {}; // per group: 1 + index of the newest lane seen, of this or an earlier phase
   int depth[64] = {};
-  int older[access::lanes] = {};
-  int unit[access::lanes] = {};
+  int older[lds_access::lanes] = {};
+  int unit[lds_access::lanes] = {};
   int total = 0;
   int worst = 1;
   int phase_start = 0;
@@ -158,7 +158,7 @@ constexpr void visit_layouts(const layout& plain, int widest, int bank_bytes, co
 template <int Count>
 constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
                                        const target& device, int max_bytes,
-                                       const access* const (&accesses)[Count]) {
+                                       const lds_access* const (&accesses)[Count]) {
   layout plain = row_major(rows, columns, element_bytes);
   layout_choice best{plain, false, 0, 0, evidence::measured, 0};
   served_lanes sequence[2 * Count];
@@ -166,7 +166,7 @@ constexpr layout_choice search_layouts(int rows, int columns, int element_bytes,
   int widest = element_bytes;
   int bank_bytes = 0;
   bool searchable = true;
-  for (const access* one : accesses) {
+  for (const lds_access* one : accesses) {
     const lds_service& service = device.service(one->op);
     const int bytes = bytes_of(one->op);
     const int alignment = alignment_of(one->op);
@@ -253,7 +253,7 @@ constexpr layout_choice choose_layout(const target& device, int max_bytes,
                                       const Accesses&... accesses) {
   static_assert(Rows > 0 && Columns > 0, "a tile has at least one element");
   static_assert(sizeof...(Accesses) > 0, "a layout is chosen for at least one access");
-  const access* const list[] = {&accesses...};
+  const lds_access* const list[] = {&accesses...};
   return detail::search_layouts(Rows, Columns, static_cast<int>(sizeof(T)), device, max_bytes,
                                 list);
 }

@@ -10,7 +10,7 @@ namespace wavetile {
 /// An access with a name for the report.
 struct named_access {
   const char* name;
-  access what;
+  lds_access what;
 };
 
 /// One line about a layout: "128 x 64 x 2 B, pitch 128 B, chunk 16 B ^ (row ^ row >> 3) & 7, 16384

@@ -60,11 +60,11 @@ struct lds_accumulator {
     const matrix_element at = Fragment::element(lane, i);
     return {row + at.row, column + at.column};
   }
-  static constexpr access access_at(int i, int row = 0, int column = 0) {
+  static constexpr lds_access access_at(int i, int row = 0, int column = 0) {
     return lds_write(static_cast<int>(sizeof(T)),
                      [=](int lane) { return place(lane, i, row, column); });
   }
-  static constexpr access lds_access = access_at(0, 0, 0);
+  static constexpr lds_access access = access_at(0, 0, 0);
 
 #if WAVETILE_HIP
   template <class Tile>
@@ -95,11 +95,11 @@ struct lds_accumulator_transposed {
     const matrix_element at = Fragment::element(lane, 4 * run);
     return {column + at.column, row + at.row};
   }
-  static constexpr access access_at(int run, int row = 0, int column = 0) {
+  static constexpr lds_access access_at(int run, int row = 0, int column = 0) {
     return lds_write(4 * static_cast<int>(sizeof(T)),
                      [=](int lane) { return place(lane, run, row, column); });
   }
-  static constexpr access lds_access = access_at(0, 0, 0);
+  static constexpr lds_access access = access_at(0, 0, 0);
 
 #if WAVETILE_HIP
   template <class Tile>

@@ -35,7 +35,7 @@ struct same_row {
 ///
 ///     using fragments = product_fragments<shape_32x32<bf16>, bf16>;
 ///     using read_a = lds_operand<fragments::a>;             // ds_read_b128, 2 steps
-///     static_assert(conflict_free(tile_a::where, targets::gfx942, read_a::lds_access));
+///     static_assert(conflict_free(tile_a::where, targets::gfx942, read_a::access));
 ///     mma(d, read_a::load(a, row, k), read_b::load(b, column, k));
 template <class Fragment,
           int Steps =
@@ -59,10 +59,10 @@ struct lds_operand {
     return {row + RowMap{}(lane % rows), k + lane / rows * elements};
   }
   /// The read as an access, at any position.
-  static constexpr access access_at(int row, int k) {
+  static constexpr lds_access access_at(int row, int k) {
     return lds_read(bytes, [=](int lane) { return place(lane, row, k); });
   }
-  static constexpr access lds_access = access_at(0, 0);
+  static constexpr lds_access access = access_at(0, 0);
 
 #if WAVETILE_HIP
   /// The fragments whose first row and k in the tile are these, the same in all lanes.
@@ -106,10 +106,10 @@ struct lds_operand_strided {
   WAVETILE_HD static constexpr coordinate place(int lane, int e, int row = 0, int k = 0) {
     return {k + lane / rows * elements + e, row + lane % rows};
   }
-  static constexpr access access_at(int e, int row = 0, int k = 0) {
+  static constexpr lds_access access_at(int e, int row = 0, int k = 0) {
     return lds_read(static_cast<int>(sizeof(T)), [=](int lane) { return place(lane, e, row, k); });
   }
-  static constexpr access lds_access = access_at(0, 0, 0);
+  static constexpr lds_access access = access_at(0, 0, 0);
 
 #if WAVETILE_HIP
   template <class Tile>

@@ -4,7 +4,7 @@
 
 using namespace wavetile;
 
-constexpr access fragment = lds_read(16, [](int lane) {
+constexpr lds_access fragment = lds_read(16, [](int lane) {
   return coordinate{lane % 16, lane / 16 * 8};
 });
 #ifdef WAVETILE_TEST_VALID

@@ -37,7 +37,7 @@ class wave_slots {
   using slot_tile = tile<uint32_t, where>;
 
   /// Lane l reads slot min(l mod 2^k, Count - 1), dwords `part` … of it.
-  static constexpr access parallel_read(int part) {
+  static constexpr lds_access parallel_read(int part) {
     return lds_read(access_dwords * 4, [part](int lane) {
       const int slot = lane % power_of_two_from(Count);
       return coordinate{slot < Count ? slot : Count - 1, part * access_dwords};

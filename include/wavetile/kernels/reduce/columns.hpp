@@ -19,10 +19,10 @@ class lane_exchange {
   static constexpr int piece = Words % 4 == 0 ? 4 : (Words % 2 == 0 ? 2 : 1); ///< dwords
   static constexpr int pieces = Words / piece;
   static constexpr layout where = row_major(Waves * pieces, 64 * piece, 4);
-  static constexpr access write_pieces = lds_write(piece * 4, [](int lane) {
+  static constexpr lds_access write_pieces = lds_write(piece * 4, [](int lane) {
     return coordinate{0, lane * piece};
   });
-  static constexpr access read_pieces = lds_read(piece * 4, [](int lane) {
+  static constexpr lds_access read_pieces = lds_read(piece * 4, [](int lane) {
     return coordinate{0, lane * piece};
   });
   static_assert(conflict_free(where, targets::gfx942, write_pieces, read_pieces));
