@@ -1,0 +1,102 @@
+/// \file
+/// The ways the tiled matrix product is cut.
+#pragma once
+
+#include <wavetile/integers.hpp>
+
+namespace wavetile {
+
+/// How an operand lies in memory, seen from the index k that the product sums over.
+enum class operand_order : uint8_t {
+  k_contiguous, ///< elements of consecutive k lie together: A as M x K, B as N x K, row-major
+  k_strided,    ///< the leading dimension lies between them: A as K x M, B as K x N, row-major
+};
+
+constexpr const char* name_of(operand_order order) {
+  constexpr const char* names[] = {"k_contiguous", "k_strided"};
+  return names[static_cast<int>(order)];
+}
+
+/// One cut of the tiled product. A template argument.
+///
+/// A workgroup computes a `tile_m` x `tile_n` piece of C. Its `waves_m` x `waves_n` waves share it
+/// evenly, each as a grid of matrix instructions of `instruction` x `instruction`. One step of the
+/// loop takes `k_bytes` bytes of k from every row of A and every column of B through LDS, which
+/// holds two steps: LDS is 2 (tile_m + tile_n) k_bytes.
+struct matmul_config {
+  int tile_m = 128;
+  int tile_n = 128;
+  int k_bytes = 64;
+  int waves_m = 2;
+  int waves_n = 2;
+  int instruction = 32;
+
+  constexpr int waves() const { return waves_m * waves_n; }
+  constexpr int threads() const { return waves() * 64; }
+  /// Values of k in one step, for elements of this size.
+  constexpr int tile_k(int element_bytes) const { return k_bytes / element_bytes; }
+  constexpr int lds_bytes() const { return 2 * (tile_m + tile_n) * k_bytes; }
+  /// Rows and columns of the part that one wave computes.
+  constexpr int wave_m() const { return tile_m / waves_m; }
+  constexpr int wave_n() const { return tile_n / waves_n; }
+  /// Accumulator registers of a lane, for accumulators of this size.
+  constexpr int accumulator_registers(int accumulator_bytes) const {
+    return wave_m() * wave_n() / 64 * accumulator_bytes / 4;
+  }
+  /// Whether the parts are whole: what `matmul_mainloop` asserts.
+  constexpr bool valid() const {
+    return (instruction == 16 || instruction == 32) && waves() >= 1 && waves() <= 16 &&
+           tile_m % (waves_m * instruction) == 0 && tile_n % (waves_n * instruction) == 0 &&
+           tile_m % 64 == 0 && tile_n % 64 == 0 && (k_bytes == 64 || k_bytes == 128) &&
+           tile_m * k_bytes % (threads() * 32) == 0 && tile_n * k_bytes % (threads() * 32) == 0 &&
+           lds_bytes() <= 65536;
+  }
+
+  friend constexpr bool operator==(const matmul_config&, const matmul_config&) = default;
+};
+
+/// The cuts by name, largest tile first.
+enum class matmul_kernel : uint8_t {
+  large,      ///< 256 x 256, eight waves, two on a SIMD
+  large_four, ///< 256 x 256, four waves with 128 x 128 each: fewest LDS reads
+  wide,       ///< 256 x 128, four waves
+  middle,     ///< 128 x 128, four waves, two workgroups on a CU
+  small,      ///< 64 x 64, four waves
+};
+inline constexpr int matmul_kernel_count = 5;
+
+constexpr const char* name_of(matmul_kernel kernel) {
+  constexpr const char* names[] = {"large", "large_four", "wide", "middle", "small"};
+  return names[static_cast<int>(kernel)];
+}
+
+/// The cut behind a name for elements of this size. fp64 has 16 x 16 instructions only, and
+/// accumulators twice as large: its tiles are half as high.
+constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
+  matmul_config result;
+  switch (kernel) {
+  case matmul_kernel::large:
+    result = {256, 256, 64, 2, 4, 32};
+    break;
+  case matmul_kernel::large_four:
+    result = {256, 256, 64, 2, 2, 32};
+    break;
+  case matmul_kernel::wide:
+    result = {256, 128, 64, 2, 2, 32};
+    break;
+  case matmul_kernel::middle:
+    result = {128, 128, 64, 2, 2, 32};
+    break;
+  case matmul_kernel::small:
+    result = {64, 64, 128, 2, 2, 32};
+    break;
+  }
+  if (element_bytes == 8) {
+    result.instruction = 16;
+    if (kernel != matmul_kernel::small)
+      result.tile_m /= 2;
+  }
+  return result;
+}
+
+} // namespace wavetile

@@ -1,0 +1,43 @@
+/// \file
+/// One step's operand from global memory to LDS, element by element: for the end of k, and for
+/// operands that wide loads cannot address.
+#pragma once
+
+#include <wavetile/core/view.hpp>
+#include <wavetile/kernels/matmul/tiles.hpp>
+
+#if WAVETILE_HIP
+
+namespace wavetile::kernels {
+
+/// Fills the LDS tile of an operand with rows `row`, `row` + 1, … and k from `k` on. Elements
+/// outside the operand's rows or from `k_end` on are zero, in both operands alike, so that nothing
+/// beyond them counts, a NaN neither; they are not read. Any leading dimension and alignment.
+/// `from` is rows x k with one of the strides 1.
+template <class Operand, operand_order Order, int Threads, class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_masked(const view<const T, 2>& from, int64_t row,
+                                                       int64_t k, int64_t k_end,
+                                                       typename Operand::tile_type to, int thread) {
+  using pieces = typename Operand::pieces;
+#pragma unroll 1
+  for (int i = 0; i < pieces::count; ++i) {
+    const coordinate at = pieces::place(thread, i);
+    const int64_t r = row + Operand::row_of_lds(at.row);
+    const int64_t first = k + at.column;
+    const int64_t step = Order == operand_order::k_contiguous ? 1 : from.stride[1];
+    const int64_t pitch = Order == operand_order::k_contiguous ? from.stride[0] : 1;
+    vec<T, pieces::width> piece{};
+    if (r < from.extent[0]) {
+      const T* source = from.data + (r * pitch + first * step);
+#pragma unroll
+      for (int e = 0; e < pieces::width; ++e)
+        if (first + e < k_end)
+          piece[e] = source[e * step];
+    }
+    to.write_vec(at.row, at.column, piece);
+  }
+}
+
+} // namespace wavetile::kernels
+
+#endif
