@@ -1,3 +1,4 @@
+#include "counters/grouped.hpp"
 #include "counters/report.hpp"
 
 #include <fmt/format.h>
@@ -8,16 +9,6 @@
 namespace wavesim {
 
 namespace {
-
-/// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t x) {
-  std::string digits = std::to_string(x);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
 
 std::string plural(std::uint64_t n, const char* noun) {
   return fmt::format("{} {}{}", grouped(n), noun, n == 1 ? "" : "s");

@@ -1,11 +1,14 @@
 #include "tool/launch.hpp"
 
+#include "model/static_report.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <filesystem>
 #include <unistd.h>
 
@@ -77,6 +80,30 @@ int execute(const Launch& launch) {
   const int error = errno;
   fmt::print(stderr, "wavesim: cannot run '{}': {}\n", launch.command[0], std::strerror(error));
   return error == ENOENT ? not_found : not_executable;
+}
+
+int report(const Distances& distances) {
+  constexpr int unusable = 2;
+  std::string problem;
+  const std::string folder = library_folder(problem);
+  void* wavesim = nullptr;
+  if (problem.empty()) {
+    wavesim = dlopen((folder + "/" + library).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!wavesim)
+      problem = dlerror();
+  }
+  void* entry = wavesim ? dlsym(wavesim, "wavesim_distances") : nullptr;
+  if (!entry) {
+    fmt::print(stderr, "wavesim: {}\n", problem.empty() ? "the library is too old" : problem);
+    return unusable;
+  }
+  const wavesim_distance_request request{.file = distances.file.c_str(),
+                                         .kernel = distances.kernel.c_str(),
+                                         .json = distances.json.c_str(),
+                                         .every_load = distances.every_load ? 1 : 0,
+                                         .least_global = distances.least_global,
+                                         .least_lds = distances.least_lds};
+  return reinterpret_cast<int (*)(const wavesim_distance_request*)>(entry)(&request);
 }
 
 } // namespace wavesim::tool

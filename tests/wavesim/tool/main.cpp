@@ -33,7 +33,8 @@ constexpr const char* footer =
     "cannot\n"
     "be executed, 127 no such program.\n"
     "\n"
-    "Example: wavesim --counters --threads 2 -- ./softmax --rows 4096";
+    "Examples: wavesim --counters --threads 2 -- ./softmax --rows 4096\n"
+    "          wavesim --distances ./matmul --kernel bf16 --least-global 900";
 
 void print_rules() {
   for (const wavesim::Rule& rule : wavesim::rules) {
@@ -75,6 +76,20 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads, "Executor threads (default: all processors)")
       ->type_name("N")
       ->check(CLI::Range(1u, 1024u));
+  wavesim::tool::Distances distances;
+  app.add_option("--distances", distances.file,
+                 "Run nothing: print, for each kernel in FILE (program, object, bundle, code "
+                 "object), how much work lies between loads of its steady loop and their waits")
+      ->type_name("FILE");
+  app.add_option("--kernel", distances.kernel,
+                 "With --distances: only kernels whose name contains TEXT")
+      ->type_name("TEXT");
+  app.add_flag("--every-load", distances.every_load,
+               "With --distances: every load, not only the nearest of a kind");
+  app.add_option("--least-global", distances.least_global,
+                 "With --distances: exit 1 if a global load is nearer to its wait than CLOCKS")
+      ->type_name("CLOCKS");
+  app.add_option("--least-lds", distances.least_lds, "The same for LDS loads")->type_name("CLOCKS");
   app.add_flag("--rules", rules, "Print how every counter is counted, and on what evidence");
   // Everything from the first word that is no option belongs to the program.
   app.prefix_command();
@@ -89,6 +104,12 @@ int main(int argc, char** argv) {
   if (rules) {
     print_rules();
     return 0;
+  }
+  if (!distances.file.empty()) {
+    if (!app.remaining().empty())
+      return usage_error("--distances runs no program");
+    distances.json = launch.json;
+    return wavesim::tool::report(distances);
   }
   launch.threads = threads;
   launch.command = app.remaining();

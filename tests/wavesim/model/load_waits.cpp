@@ -1,0 +1,26 @@
+#include "model/load_waits.hpp"
+
+#include <algorithm>
+
+namespace wavesim {
+
+void LoadWaits::record(std::vector<LoadWait>& to, std::uint32_t wait, std::uint64_t times,
+                       std::uint64_t distance) {
+  for (LoadWait& known : to)
+    if (known.wait == wait) {
+      known.times += times;
+      known.least = std::min(known.least, distance);
+      return;
+    }
+  to.push_back({wait, times, distance});
+}
+
+void LoadWaits::merge(const LoadWaits& other) {
+  if (other.waits_.size() > waits_.size())
+    waits_.resize(other.waits_.size());
+  for (std::size_t load = 0; load < other.waits_.size(); ++load)
+    for (const LoadWait& w : other.waits_[load])
+      record(waits_[load], w.wait, w.times, w.least);
+}
+
+} // namespace wavesim
