@@ -2,13 +2,32 @@
 
 #include "loader/fat_binary.hpp"
 
-#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 namespace wavesim {
+
+namespace {
+
+bool is_host_elf(std::span<const std::byte> bytes) {
+  constexpr std::size_t machine_at = 18;
+  constexpr std::uint16_t amdgpu = 224;
+  std::uint16_t machine = 0;
+  if (bytes.size() < machine_at + sizeof machine || std::memcmp(bytes.data(),
+                                                                "\x7f"
+                                                                "ELF",
+                                                                4) != 0)
+    return false;
+  std::memcpy(&machine, bytes.data() + machine_at, sizeof machine);
+  return machine != amdgpu;
+}
+
+} // namespace
 
 std::vector<std::vector<std::byte>> device_images(const std::string& file, std::string& error) {
   std::ifstream in(file, std::ios::binary);
@@ -29,9 +48,8 @@ std::vector<std::vector<std::byte>> device_images(const std::string& file, std::
         others += (others.empty() ? "" : ", ") + architecture;
     return !found.empty();
   };
-  if (take(all)) // a bare code object, or a bundle
+  if (!is_host_elf(all) && take(all)) // a bare code object, or a bundle
     return found;
-  others.clear();
   const std::string_view text(bytes.data(), bytes.size());
   for (const std::string_view magic : {"__CLANG_OFFLOAD_BUNDLE__", "CCOB"})
     for (auto at = text.find(magic); at != std::string_view::npos; at = text.find(magic, at + 1))

@@ -1,39 +1,22 @@
 // The `wavesim` command: exit codes, messages, environment, and the reports of a counted program.
+#include "tests/shell.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using wavesim::test::Outcome;
+using wavesim::test::shell;
 
-struct Outcome {
-  int code = -1;
-  std::string text; ///< stdout and stderr together
-};
-
-Outcome shell(const std::string& command) {
-  Outcome outcome;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (!pipe)
-    return outcome;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.text.append(buffer.data(), n);
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
-
-Outcome wavesim(const std::string& arguments) {
+Outcome run_tool(const std::string& arguments) {
   return shell(std::string(WAVESIM_TOOL) + " " + arguments);
 }
 
@@ -42,13 +25,13 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST(Tool, ExitCodeIsTheProgramsOwn) {
-  EXPECT_EQ(wavesim("-- sh -c 'exit 0'").code, 0);
-  EXPECT_EQ(wavesim("-- sh -c 'exit 41'").code, 41);
-  EXPECT_EQ(wavesim("sh -c 'exit 41'").code, 41); // the separator may be left out
+  EXPECT_EQ(run_tool("-- sh -c 'exit 0'").code, 0);
+  EXPECT_EQ(run_tool("-- sh -c 'exit 41'").code, 41);
+  EXPECT_EQ(run_tool("sh -c 'exit 41'").code, 41); // the separator may be left out
 }
 
 TEST(Tool, PassesArgumentsUnchanged) {
-  const Outcome o = wavesim("--threads 2 -- printf '<%s>' a 'b c' --json -- -x");
+  const Outcome o = run_tool("--threads 2 -- printf '<%s>' a 'b c' --json -- -x");
   EXPECT_EQ(o.text, "<a><b c><--json><--><-x>");
 }
 
@@ -57,27 +40,27 @@ TEST(Tool, BadUsage) {
        {"", "--counters", "--", "--bogus -- true", "--threads -- true", "--threads 0 -- true",
         "--threads x -- true", "--json /no/such/folder/f -- true", "--json / -- true",
         "--per-dispatch -- true"}) {
-    const Outcome o = wavesim(arguments);
+    const Outcome o = run_tool(arguments);
     EXPECT_EQ(o.code, 2) << arguments;
     EXPECT_TRUE(o.text.starts_with("wavesim: ")) << o.text;
   }
-  EXPECT_TRUE(contains(wavesim("--bogus -- true").text, "--bogus"));
-  EXPECT_TRUE(contains(wavesim("--json /no/such/folder/f -- true").text, "/no/such/folder"));
+  EXPECT_TRUE(contains(run_tool("--bogus -- true").text, "--bogus"));
+  EXPECT_TRUE(contains(run_tool("--json /no/such/folder/f -- true").text, "/no/such/folder"));
 }
 
 TEST(Tool, ProgramThatCannotRun) {
-  const Outcome missing = wavesim("-- /no/such/program");
+  const Outcome missing = run_tool("-- /no/such/program");
   EXPECT_EQ(missing.code, 127);
   EXPECT_TRUE(contains(missing.text, "/no/such/program")) << missing.text;
-  EXPECT_EQ(wavesim("-- /etc/passwd").code, 126);
+  EXPECT_EQ(run_tool("-- /etc/passwd").code, 126);
 }
 
 TEST(Tool, HelpAndRules) {
-  const Outcome help = wavesim("--help");
+  const Outcome help = run_tool("--help");
   EXPECT_EQ(help.code, 0);
   for (const char* part : {"Usage: wavesim", "--counters", "--json", "--threads", "Example"})
     EXPECT_TRUE(contains(help.text, part)) << part;
-  const Outcome rules = wavesim("--rules");
+  const Outcome rules = run_tool("--rules");
   EXPECT_EQ(rules.code, 0);
   EXPECT_TRUE(contains(rules.text, "SQ_LDS_BANK_CONFLICT"));
 }
@@ -103,8 +86,8 @@ protected:
 TEST_F(CountedProgram, Json) {
   json documents[2];
   for (const int threads : {1, 2}) {
-    const Outcome o = wavesim("--json " + file_.string() + " --per-dispatch --threads " +
-                              std::to_string(threads) + " -- " WAVESIM_TEST_PROGRAM);
+    const Outcome o = run_tool("--json " + file_.string() + " --per-dispatch --threads " +
+                               std::to_string(threads) + " -- " WAVESIM_TEST_PROGRAM);
     ASSERT_EQ(o.code, 0) << o.text;
     documents[threads - 1] = read();
   }
@@ -136,7 +119,7 @@ TEST_F(CountedProgram, Json) {
 }
 
 TEST_F(CountedProgram, Table) {
-  const Outcome o = wavesim("--counters -- " WAVESIM_TEST_PROGRAM);
+  const Outcome o = run_tool("--counters -- " WAVESIM_TEST_PROGRAM);
   ASSERT_EQ(o.code, 0) << o.text;
   for (const char* part : {"kernel ", "copy_rows", "2 dispatches, 64 workgroups, 256 waves",
                            "read 262,144 B (all in 16-byte accesses)",
