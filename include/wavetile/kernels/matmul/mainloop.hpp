@@ -3,7 +3,10 @@
 #pragma once
 
 #include <wavetile/group/barrier.hpp>
+#include <wavetile/kernels/matmul/fragment_places.hpp>
 #include <wavetile/kernels/matmul/masked_copy.hpp>
+#include <wavetile/kernels/matmul/staged_copy.hpp>
+#include <wavetile/kernels/matmul/unrolled.hpp>
 #include <wavetile/matrix/mma.hpp>
 
 #if WAVETILE_HIP
@@ -80,49 +83,205 @@ struct matmul_mainloop {
         f(d.at[i][j], first.row + i * Config.instruction, first.column + j * Config.instruction);
   }
 
-  /// Adds the products for k_begin <= k < k_end; see above. Ends with a barrier behind the last
-  /// access to `memory`.
+  /// Adds the products for k_begin <= k < k_end; see above. `memory` must be free: a barrier lies
+  /// between the last other access to it and this call, and one at the end of this call.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void run(accumulators& d, const view<const A, 2>& a,
                                                         const view<const B, 2>& b, int64_t row,
                                                         int64_t column, int64_t k_begin,
                                                         int64_t k_end, storage& memory) {
     const int thread = thread_id();
+    int64_t k = k_begin;
+    if (k_end - k >= tile_k && copy_a::reaches(a) && copy_b::reaches(b)) {
+      const int64_t whole = (k_end - k) / tile_k;
+      const uint32_t steps =
+          detail::uniform(static_cast<uint32_t>(whole < most_steps ? whole : most_steps));
+      run_steady(d, a, b, row, column, k, steps, memory, thread);
+      k += int64_t{steps} * tile_k;
+    }
     const typename operand_a::tile_type lds_a(memory.stages[0].a);
     const typename operand_b::tile_type lds_b(memory.stages[0].b);
 #pragma unroll 1
-    for (int64_t k = k_begin; k < k_end; k += tile_k) {
+    for (; k < k_end; k += tile_k) {
       copy_masked<operand_a, OrderA, Config.threads()>(a, row, k, k_end, lds_a, thread);
       copy_masked<operand_b, OrderB, Config.threads()>(b, column, k, k_end, lds_b, thread);
       group::barrier();
-      multiply(d, lds_a, lds_b);
+      const reads_a from_a(wave_place().row);
+      const reads_b from_b(wave_place().column);
+#pragma unroll
+      for (int s = 0; s < depth; ++s) {
+        fragments f;
+        for (int n = 0; n < fragment_reads; ++n)
+          read(f, n, s, from_a, from_b, lds_a, lds_b);
+        for (int n = 0; n < slots; ++n)
+          multiply(d, f, n);
+      }
       group::barrier();
     }
   }
 
 private:
-  static constexpr int reads_deep = tile_k / operand_a::reader::depth;
+  using copy_a = staged_copy<A, OrderA, fragment_role::a, Config>;
+  using copy_b = staged_copy<B, OrderB, fragment_role::b, Config>;
+  using reads_a = fragment_places<operand_a, Config.waves_m, fragments_m, Config.instruction>;
+  using reads_b = fragment_places<operand_b, Config.waves_n, fragments_n, Config.instruction>;
 
-  /// D += what one stage of LDS holds.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void multiply(accumulators& d,
-                                                             typename operand_a::tile_type lds_a,
-                                                             typename operand_b::tile_type lds_b) {
-    const coordinate first = wave_place();
-    for (int s = 0; s < reads_deep; ++s) {
-      typename operand_a::pack pack_a[fragments_m];
-      typename operand_b::pack pack_b[fragments_n];
-      for (int i = 0; i < fragments_m; ++i)
-        pack_a[i] =
-            operand_a::reader::load(lds_a, operand_a::lds_row(first.row + i * Config.instruction),
-                                    s * operand_a::reader::depth);
-      for (int j = 0; j < fragments_n; ++j)
-        pack_b[j] = operand_b::reader::load(
-            lds_b, operand_b::lds_row(first.column + j * Config.instruction),
-            s * operand_b::reader::depth);
-      for (int i = 0; i < fragments_m; ++i)
-        for (int j = 0; j < fragments_n; ++j)
-          mma(d.at[i][j], pack_a[i], pack_b[j]);
-    }
+  /// What is read at once: the operands of one depth of all the wave's fragments.
+  struct fragments {
+    typename operand_a::pack a[fragments_m];
+    typename operand_b::pack b[fragments_n];
+  };
+  static constexpr int fragment_reads = fragments_m + fragments_n;
+  static constexpr int depth = tile_k / operand_a::reader::depth; ///< of them in a step
+  static constexpr int slots = fragments_m * fragments_n;         ///< products of one of them
+
+  /// Read `n` of one depth, in the order of need.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
+  read(fragments& f, int n, int s, const reads_a& from_a, const reads_b& from_b,
+       typename operand_a::tile_type lds_a, typename operand_b::tile_type lds_b) {
+    if (n == 0)
+      f.a[0] = from_a.read(lds_a, 0, s);
+    else if (n <= fragments_n)
+      f.b[n - 1] = from_b.read(lds_b, n - 1, s);
+    else
+      f.a[n - fragments_n] = from_a.read(lds_a, n - fragments_n, s);
   }
+
+  /// Product `n` of one depth.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void multiply(accumulators& d, const fragments& f,
+                                                             int n) {
+    mma(d.at[n / fragments_n][n % fragments_n], f.a[n / fragments_n], f.b[n % fragments_n]);
+  }
+
+  /// Action `n` of bringing the next step of an operand to LDS and the one after it to registers.
+  template <class Copy, class Tile>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void copy_action(Copy& copy, int n, Tile to) {
+    constexpr int in_group = Copy::group_stores + Copy::group_loads;
+    const int group = n / in_group, i = n % in_group;
+    if (i < Copy::group_stores)
+      copy.store(group * Copy::group_stores + i, to);
+    else
+      copy.load(group * Copy::group_loads + i - Copy::group_stores);
+  }
+
+  static constexpr int64_t most_steps = 0x7FFFFFFF; ///< that 32 bits count
+  static constexpr int actions_a = copy_a::loads + copy_a::stores;
+  static constexpr int actions = actions_a + copy_b::loads + copy_b::stores;
+  /// Products before and behind the barrier in the middle of a step. Before it the next step goes
+  /// to LDS, behind it the first fragments of the next step are read.
+  static constexpr int all_slots = depth * slots;
+  static constexpr int early_slots = depth > 1 ? all_slots - slots : (all_slots + 1) / 2;
+  static constexpr int action_slots = early_slots > 2 ? early_slots - 1 : early_slots;
+  static constexpr int late_slots = all_slots - early_slots;
+  static constexpr int read_slots(int available) {
+    return available > 3 ? available * 3 / 4 : 1;
+  }
+
+  /// Whole steps, in a pipeline two steps deep: while step i is multiplied, step i + 1 goes from
+  /// registers to the other stage of LDS and step i + 2 from memory to registers; each depth of
+  /// fragments is read while the one before is multiplied.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
+  run_steady(accumulators& d, const view<const A, 2>& a, const view<const B, 2>& b, int64_t row,
+             int64_t column, int64_t k, uint32_t steps, storage& memory, int thread) {
+    pipeline p(memory, wave_place());
+    p.a.start(a, row, k, thread);
+    p.b.start(b, column, k, thread);
+    p.left = static_cast<int>(steps) - 1;
+    p.load_all();
+    p.advance();
+    p.store_all();
+    p.load_all();
+    p.advance();
+    group::barrier();
+    for (int n = 0; n < fragment_reads; ++n)
+      p.read(0, n, 0, 0);
+#pragma unroll 1
+    for (;;) {
+      p.template step<0>(d);
+      if (p.left < -2) // this was the last one
+        break;
+      p.template step<1>(d);
+      if (p.left < -2)
+        break;
+    }
+    group::barrier();
+  }
+
+  struct pipeline {
+    copy_a a;
+    copy_b b;
+    reads_a from_a;
+    reads_b from_b;
+    storage& memory;
+    fragments f[2];
+    int left; ///< steps behind the one that is loaded next; two more than that lie before it
+
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE pipeline(storage& lds, coordinate wave)
+        : from_a(wave.row), from_b(wave.column), memory(lds) {}
+
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_all() {
+#pragma unroll
+      for (int i = 0; i < copy_a::loads; ++i)
+        a.load(i);
+#pragma unroll
+      for (int i = 0; i < copy_b::loads; ++i)
+        b.load(i);
+    }
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_all() {
+#pragma unroll
+      for (int i = 0; i < copy_a::stores; ++i)
+        a.store(i, typename operand_a::tile_type(memory.stages[0].a));
+#pragma unroll
+      for (int i = 0; i < copy_b::stores; ++i)
+        b.store(i, typename operand_b::tile_type(memory.stages[0].b));
+    }
+    /// On to the next step; after the last one it is loaded again, and not used.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void advance() {
+      const bool more = left > 0;
+      --left;
+      a.advance(more);
+      b.advance(more);
+    }
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void read(int into, int n, int s, int stage) {
+      matmul_mainloop::read(f[into], n, s, from_a, from_b,
+                            typename operand_a::tile_type(memory.stages[stage].a),
+                            typename operand_b::tile_type(memory.stages[stage].b));
+    }
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void act(int n, int stage) {
+      if (n < actions_a)
+        copy_action(a, n, typename operand_a::tile_type(memory.stages[stage].a));
+      else
+        copy_action(b, n - actions_a, typename operand_b::tile_type(memory.stages[stage].b));
+    }
+
+    template <int Stage>
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void step(accumulators& d) {
+      constexpr int parity = Stage * depth;
+      detail::unrolled<all_slots>([&](auto index) {
+        constexpr int slot = index;
+        if constexpr (slot == early_slots)
+          group::barrier();
+        // fragments of the next depth, or behind the barrier of the next step
+        constexpr int s = slot / slots;
+        constexpr bool last = s == depth - 1;
+        constexpr int since = last ? slot - early_slots : slot % slots;
+        constexpr int span = read_slots(last ? late_slots : slots);
+        if constexpr (since >= 0 && since < span) {
+          constexpr int first = fragment_reads * since / span;
+          detail::unrolled<fragment_reads*(since + 1) / span - first>([&](auto n) {
+            read((parity + s + 1) % 2, first + n, last ? 0 : s + 1, last ? 1 - Stage : Stage);
+          });
+        }
+        if constexpr (slot < action_slots) {
+          constexpr int first = actions * slot / action_slots;
+          detail::unrolled<actions*(slot + 1) / action_slots - first>(
+              [&](auto n) { act(first + n, 1 - Stage); });
+        }
+        multiply(d, f[(parity + s) % 2], slot % slots);
+        __builtin_amdgcn_sched_barrier(0);
+      });
+      advance();
+    }
+  };
 };
 
 } // namespace wavetile::kernels

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <wavetile/core/view.hpp>
+#include <wavetile/kernels/matmul/scalar.hpp>
 #include <wavetile/kernels/matmul/tiles.hpp>
 
 #if WAVETILE_HIP
@@ -24,7 +25,13 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_masked(const view<const T, 2>& f
     const coordinate at = pieces::place(thread, i);
     const int64_t r = row + Operand::row_of_lds(at.row);
     const int64_t first = k + at.column;
-    const int64_t step = Order == operand_order::k_contiguous ? 1 : from.stride[1];
+    int64_t step = 1;
+    if constexpr (Order == operand_order::k_strided) {
+      // one multiple of it for each element would be kept through the loop
+      uint64_t pitch = detail::uniform(static_cast<uint64_t>(from.stride[1]));
+      detail::keep_scalar(pitch);
+      step = static_cast<int64_t>(pitch);
+    }
     const int64_t pitch = Order == operand_order::k_contiguous ? from.stride[0] : 1;
     vec<T, pieces::width> piece{};
     if (r < from.extent[0]) {

@@ -1,0 +1,224 @@
+/// \file
+/// One step's operand from global memory to LDS through registers, in single actions that a
+/// pipeline places between its matrix instructions.
+#pragma once
+
+#include <wavetile/core/view.hpp>
+#include <wavetile/kernels/matmul/scalar.hpp>
+#include <wavetile/kernels/matmul/tiles.hpp>
+
+#if WAVETILE_HIP
+
+namespace wavetile::kernels {
+
+namespace detail {
+
+/// Words of global memory that are aligned to a byte only: programs on AMD GPUs run in unaligned
+/// access mode (LLVM, AMDGPU usage guide), where one load instruction serves every address.
+template <int Words>
+struct loose_words {
+  typedef uint32_t type __attribute__((vector_size(Words * 4), aligned(1), may_alias));
+};
+
+/// Loads at a uniform base plus an offset a lane: no address arithmetic in vector registers.
+/// The offset is shown to be 32 bits wide where it is used: widened outside a loop, it would be
+/// added in the loop.
+template <int Words>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<uint32_t, Words> load_words(uint64_t base,
+                                                                      uint32_t& offset) {
+#if WAVETILE_AMDGCN
+  asm("" : "+v"(offset));
+  using byte = const __attribute__((address_space(1))) unsigned char;
+  using loose = const __attribute__((address_space(1))) typename loose_words<Words>::type;
+  return wavetile::detail::bit_cast<vec<uint32_t, Words>>(*(loose*)((byte*)base + offset));
+#else
+  return wavetile::detail::bit_cast<vec<uint32_t, Words>>(
+      *reinterpret_cast<const typename loose_words<Words>::type*>(base + offset));
+#endif
+}
+
+/// Bytes of `high` and `low` by number: 0-3 of `low`, 4-7 of `high`. v_perm_b32.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t pick_bytes(uint32_t high, uint32_t low,
+                                                          uint32_t numbers) {
+#if WAVETILE_AMDGCN
+  return __builtin_amdgcn_perm(high, low, numbers);
+#else
+  uint32_t result = 0;
+  const uint64_t both = uint64_t{high} << 32 | low;
+  for (int i = 0; i < 4; ++i)
+    result |= static_cast<uint32_t>(both >> (numbers >> 8 * i & 7) * 8 & 0xFF) << 8 * i;
+  return result;
+#endif
+}
+
+/// Four k of 8 bytes of rows, as loaded, to the runs of four k of each row: `run[j]` is row j.
+template <int ElementBytes>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+transpose_block(const vec<uint32_t, 2> (&in)[4],
+                vec<uint32_t, ElementBytes> (&run)[8 / ElementBytes]) {
+  if constexpr (ElementBytes == 1) {
+    for (int half = 0; half < 2; ++half) {
+      const uint32_t a = pick_bytes(in[1][half], in[0][half], 0x05010400);
+      const uint32_t b = pick_bytes(in[1][half], in[0][half], 0x07030602);
+      const uint32_t c = pick_bytes(in[3][half], in[2][half], 0x05010400);
+      const uint32_t d = pick_bytes(in[3][half], in[2][half], 0x07030602);
+      run[4 * half][0] = pick_bytes(c, a, 0x05040100);
+      run[4 * half + 1][0] = pick_bytes(c, a, 0x07060302);
+      run[4 * half + 2][0] = pick_bytes(d, b, 0x05040100);
+      run[4 * half + 3][0] = pick_bytes(d, b, 0x07060302);
+    }
+  } else if constexpr (ElementBytes == 2) {
+    for (int half = 0; half < 2; ++half)
+      for (int pair = 0; pair < 2; ++pair) {
+        run[2 * half][pair] = pick_bytes(in[2 * pair + 1][half], in[2 * pair][half], 0x05040100);
+        run[2 * half + 1][pair] =
+            pick_bytes(in[2 * pair + 1][half], in[2 * pair][half], 0x07060302);
+      }
+  } else {
+    constexpr int words = ElementBytes / 4;
+    for (int j = 0; j < 2 / words; ++j)
+      for (int k = 0; k < 4; ++k)
+        for (int w = 0; w < words; ++w)
+          run[j][k * words + w] = in[k][j * words + w];
+  }
+}
+
+} // namespace detail
+
+/// A work-item's share of an operand on its way through registers. `load(i)` and `store(i)` are one
+/// instruction each (8-byte elements: two stores). Addresses are computed once, by `start`.
+template <class T, operand_order Order, fragment_role Role, matmul_config Config>
+class staged_copy {
+  using operand = operand_tile<T, Order, Role, Config>;
+  using tile_type = typename operand::tile_type;
+  using pieces = typename operand::pieces;
+  using blocks = typename operand::blocks;
+  static constexpr bool dense = Order == operand_order::k_contiguous;
+  static constexpr int bytes = static_cast<int>(sizeof(T));
+
+public:
+  static constexpr int loads = dense ? pieces::count : 4 * blocks::count;
+  static constexpr int stores = dense ? pieces::count : blocks::rows * blocks::count;
+  /// Loads come before the stores that need them, in groups: a group's loads fill registers that
+  /// its stores empty.
+  static constexpr int groups = dense ? pieces::count : blocks::count;
+  static constexpr int group_loads = loads / groups;
+  static constexpr int group_stores = stores / groups;
+
+  /// Whether `load` can address the operand: 32-bit offsets inside a tile, and room for a piece of
+  /// 8 bytes of rows.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static bool reaches(const view<const T, 2>& from) {
+    if constexpr (dense)
+      return from.stride[0] < ((int64_t{1} << 32) - Config.k_bytes) / (operand::rows * bytes);
+    else
+      return from.extent[0] >= blocks::rows &&
+             from.stride[1] <
+                 ((int64_t{1} << 32) - operand::rows * bytes) / (operand::depth * bytes);
+  }
+
+  /// Prepares to load steps from k on. `row` is inside the operand.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void start(const view<const T, 2>& from, int64_t row,
+                                                   int64_t k, int thread) {
+    // rows behind the last are replaced by the last: they may hold anything, and are there
+    const int64_t left = from.extent[0] - row;
+    const int last = static_cast<int>(left < operand::rows ? left : operand::rows) - 1;
+    if constexpr (dense) {
+      const auto pitch = static_cast<uint32_t>(from.stride[0]) * bytes;
+      base_ = detail::uniform(reinterpret_cast<uint64_t>(from.data) +
+                              static_cast<uint64_t>((row * from.stride[0] + k) * bytes));
+      step_ = Config.k_bytes;
+      for (int i = 0; i < loads; ++i) {
+        const coordinate at = pieces::place(thread, i);
+        const int r = at.row < last ? at.row : last;
+        offset_[i] = static_cast<uint32_t>(r) * pitch + static_cast<uint32_t>(at.column * bytes);
+      }
+      for (int i = 0; i < places; ++i) {
+        const coordinate at = pieces::place(thread, i);
+        place_[i] = tile_type::offset(at.row, at.column);
+      }
+    } else {
+      // A block over the edge moves back inside: its rows are the last ones of the operand, the
+      // first of which its neighbours bring as well. Blocks behind it follow. Where the tile has
+      // fewer rows than a block, rows before the tile go to its end, where nothing is.
+      const int most = last + 1 - blocks::rows; // may be negative
+      const auto pitch = static_cast<uint32_t>(from.stride[1]) * bytes;
+      constexpr int before = blocks::rows - 1;
+      base_ = detail::uniform(reinterpret_cast<uint64_t>(from.data) +
+                              static_cast<uint64_t>((row - before + k * from.stride[1]) * bytes));
+      step_ = detail::uniform(static_cast<uint64_t>(from.stride[1]) * (operand::depth * bytes));
+      for (int i = 0; i < blocks::count; ++i) {
+        const coordinate at = blocks::place(thread, i);
+        const int r = at.row < most ? at.row : most;
+        offset_[i] =
+            static_cast<uint32_t>(at.column) * pitch + static_cast<uint32_t>((r + before) * bytes);
+        for (int j = 0; j < blocks::rows; ++j) {
+          const int to = r + j < 0 ? r + j + operand::rows : r + j;
+          place_[i * blocks::rows + j] = tile_type::offset(operand::lds_row(to), at.column);
+        }
+      }
+      pitch_ = detail::uniform(pitch);
+    }
+  }
+
+  /// Load `i` of the current step.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int i) {
+    if constexpr (dense)
+      piece_[i] = detail::load_words<4>(base_, offset_[i]);
+    else
+      block_[i / 4][i % 4] = detail::load_words<2>(
+          base_ + static_cast<uint64_t>(pitch_) * static_cast<uint64_t>(i % 4), offset_[i / 4]);
+  }
+
+  /// Moves on to the next step, or stays when there is none: what is then loaded is not used.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void advance(bool more) {
+    base_ += more ? step_ : 0;
+    detail::keep_scalar(base_);
+  }
+
+  /// Store `i` of what was loaded.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(int i, tile_type to) {
+    if constexpr (dense) {
+      const int at = evenly_apart ? place_[0] + i * apart * tile_type::where.pitch : place_[i];
+      to.write_at(at, wavetile::detail::bit_cast<vec<T, pieces::width>>(piece_[i]));
+    } else {
+      constexpr int n = blocks::rows;
+      if (i % n == 0)
+        detail::transpose_block<bytes>(block_[i / n], run_);
+      if constexpr (bytes == 8) {
+        const auto both = wavetile::detail::bit_cast<vec<T, 4>>(run_[i % n]);
+        to.write_at(place_[i], vec<T, 2>{{both[0], both[1]}});
+        to.write_at(place_[i] ^ second_chunk, vec<T, 2>{{both[2], both[3]}});
+      } else {
+        to.write_at(place_[i], wavetile::detail::bit_cast<vec<T, 4>>(run_[i % n]));
+      }
+    }
+  }
+
+private:
+  // pieces of a work-item are rows apart that mostly do not change the swizzle: then one address
+  // serves all
+  static constexpr int apart = Config.threads() / pieces::in_row;
+  static constexpr bool evenly_apart = [] {
+    for (int r = 0; r + apart < operand::rows; ++r)
+      if (tile_type::where.swizzle(r) != tile_type::where.swizzle(r + apart))
+        return false;
+    return true;
+  }();
+  static constexpr int places = !dense ? stores : evenly_apart ? 1 : loads;
+
+  // a block of 8-byte elements fills two chunks of k, whose places differ in one bit
+  static constexpr int second_chunk = 16;
+
+  uint64_t base_; ///< of the step's first element; uniform
+  uint64_t step_;
+  uint32_t pitch_; ///< k_strided: bytes from one k to the next
+  uint32_t offset_[dense ? loads : blocks::count];
+  int place_[places]; ///< in the LDS tile
+  vec<uint32_t, 4> piece_[dense ? loads : 1];
+  vec<uint32_t, 2> block_[dense ? 1 : blocks::count][4];
+  vec<uint32_t, bytes> run_[blocks::rows];
+};
+
+} // namespace wavetile::kernels
+
+#endif
