@@ -48,7 +48,7 @@ struct matmul_config {
     return (instruction == 16 || instruction == 32) && waves() >= 1 && waves() <= 16 &&
            tile_m % (waves_m * instruction) == 0 && tile_n % (waves_n * instruction) == 0 &&
            tile_m % 64 == 0 && tile_n % 64 == 0 && (k_bytes == 64 || k_bytes == 128) &&
-           tile_m * k_bytes % (threads() * 32) == 0 && tile_n * k_bytes % (threads() * 32) == 0 &&
+           tile_m * k_bytes % (threads() * 16) == 0 && tile_n * k_bytes % (threads() * 16) == 0 &&
            lds_bytes() <= 65536;
   }
 

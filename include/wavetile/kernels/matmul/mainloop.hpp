@@ -93,8 +93,8 @@ struct matmul_mainloop {
     int64_t k = k_begin;
     if (k_end - k >= tile_k && copy_a::reaches(a) && copy_b::reaches(b)) {
       const int64_t whole = (k_end - k) / tile_k;
-      const uint32_t steps =
-          detail::uniform(static_cast<uint32_t>(whole < most_steps ? whole : most_steps));
+      auto steps = static_cast<uint32_t>(whole < most_steps ? whole : most_steps);
+      detail::keep_scalar(steps);
       run_steady(d, a, b, row, column, k, steps, memory, thread);
       k += int64_t{steps} * tile_k;
     }

@@ -28,7 +28,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_masked(const view<const T, 2>& f
     int64_t step = 1;
     if constexpr (Order == operand_order::k_strided) {
       // one multiple of it for each element would be kept through the loop
-      uint64_t pitch = detail::uniform(static_cast<uint64_t>(from.stride[1]));
+      uint64_t pitch = static_cast<uint64_t>(from.stride[1]);
       detail::keep_scalar(pitch);
       step = static_cast<int64_t>(pitch);
     }

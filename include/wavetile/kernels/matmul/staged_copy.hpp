@@ -51,11 +51,11 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t pick_bytes(uint32_t high, uint32_
 #endif
 }
 
-/// Four k of 8 bytes of rows, as loaded, to the runs of four k of each row: `run[j]` is row j.
+/// Pieces of 8 bytes of rows, one a k, as loaded, to the runs of k of each row: `run[j]` is row j.
 template <int ElementBytes>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
-transpose_block(const vec<uint32_t, 2> (&in)[4],
-                vec<uint32_t, ElementBytes> (&run)[8 / ElementBytes]) {
+transpose_block(const vec<uint32_t, 2> (&in)[ElementBytes == 8 ? 2 : 4],
+                vec<uint32_t, ElementBytes == 8 ? 4 : ElementBytes> (&run)[8 / ElementBytes]) {
   if constexpr (ElementBytes == 1) {
     for (int half = 0; half < 2; ++half) {
       const uint32_t a = pick_bytes(in[1][half], in[0][half], 0x05010400);
@@ -74,19 +74,20 @@ transpose_block(const vec<uint32_t, 2> (&in)[4],
         run[2 * half + 1][pair] =
             pick_bytes(in[2 * pair + 1][half], in[2 * pair][half], 0x07060302);
       }
-  } else {
-    constexpr int words = ElementBytes / 4;
-    for (int j = 0; j < 2 / words; ++j)
+  } else if constexpr (ElementBytes == 4) {
+    for (int j = 0; j < 2; ++j)
       for (int k = 0; k < 4; ++k)
-        for (int w = 0; w < words; ++w)
-          run[j][k * words + w] = in[k][j * words + w];
+        run[j][k] = in[k][j];
+  } else {
+    for (int i = 0; i < 4; ++i)
+      run[0][i] = in[i / 2][i % 2];
   }
 }
 
 } // namespace detail
 
 /// A work-item's share of an operand on its way through registers. `load(i)` and `store(i)` are one
-/// instruction each (8-byte elements: two stores). Addresses are computed once, by `start`.
+/// instruction each. Addresses are computed once, by `start`.
 template <class T, operand_order Order, fragment_role Role, matmul_config Config>
 class staged_copy {
   using operand = operand_tile<T, Order, Role, Config>;
@@ -97,7 +98,7 @@ class staged_copy {
   static constexpr int bytes = static_cast<int>(sizeof(T));
 
 public:
-  static constexpr int loads = dense ? pieces::count : 4 * blocks::count;
+  static constexpr int loads = dense ? pieces::count : blocks::depth * blocks::count;
   static constexpr int stores = dense ? pieces::count : blocks::rows * blocks::count;
   /// Loads come before the stores that need them, in groups: a group's loads fill registers that
   /// its stores empty.
@@ -165,8 +166,9 @@ public:
     if constexpr (dense)
       piece_[i] = detail::load_words<4>(base_, offset_[i]);
     else
-      block_[i / 4][i % 4] = detail::load_words<2>(
-          base_ + static_cast<uint64_t>(pitch_) * static_cast<uint64_t>(i % 4), offset_[i / 4]);
+      block_[i / blocks::depth][i % blocks::depth] = detail::load_words<2>(
+          base_ + static_cast<uint64_t>(pitch_) * static_cast<uint64_t>(i % blocks::depth),
+          offset_[i / blocks::depth]);
   }
 
   /// Moves on to the next step, or stays when there is none: what is then loaded is not used.
@@ -184,13 +186,7 @@ public:
       constexpr int n = blocks::rows;
       if (i % n == 0)
         detail::transpose_block<bytes>(block_[i / n], run_);
-      if constexpr (bytes == 8) {
-        const auto both = wavetile::detail::bit_cast<vec<T, 4>>(run_[i % n]);
-        to.write_at(place_[i], vec<T, 2>{{both[0], both[1]}});
-        to.write_at(place_[i] ^ second_chunk, vec<T, 2>{{both[2], both[3]}});
-      } else {
-        to.write_at(place_[i], wavetile::detail::bit_cast<vec<T, 4>>(run_[i % n]));
-      }
+      to.write_at(place_[i], wavetile::detail::bit_cast<vec<T, blocks::depth>>(run_[i % n]));
     }
   }
 
@@ -206,17 +202,14 @@ private:
   }();
   static constexpr int places = !dense ? stores : evenly_apart ? 1 : loads;
 
-  // a block of 8-byte elements fills two chunks of k, whose places differ in one bit
-  static constexpr int second_chunk = 16;
-
   uint64_t base_; ///< of the step's first element; uniform
   uint64_t step_;
   uint32_t pitch_; ///< k_strided: bytes from one k to the next
   uint32_t offset_[dense ? loads : blocks::count];
   int place_[places]; ///< in the LDS tile
   vec<uint32_t, 4> piece_[dense ? loads : 1];
-  vec<uint32_t, 2> block_[dense ? 1 : blocks::count][4];
-  vec<uint32_t, bytes> run_[blocks::rows];
+  vec<uint32_t, 2> block_[dense ? 1 : blocks::count][blocks::depth];
+  vec<uint32_t, bytes == 8 ? 4 : bytes> run_[blocks::rows];
 };
 
 } // namespace wavetile::kernels

@@ -64,20 +64,22 @@ struct row_pieces {
   static constexpr lds_access write = lds_write(16, [](int lane) { return place(lane, 0); });
 };
 
-/// What a work-item brings of an operand whose k is strided: blocks of 4 k by 8 bytes of rows,
-/// loaded as four pieces of 8 bytes and written, transposed, as runs of four k. Eight blocks next
+/// What a work-item brings of an operand whose k is strided: blocks of 4 k (of 8-byte elements: 2)
+/// by 8 bytes of rows, loaded as pieces of 8 bytes and written, transposed, as runs of k. Eight
+/// blocks next
 /// to each other in rows alternate with the blocks that fill a 16-byte chunk of k, so that a write
 /// touches every bank once.
 template <class T, int Rows, int KBytes, int Threads>
 struct transposed_blocks {
   static constexpr int bytes = static_cast<int>(sizeof(T));
-  static constexpr int rows = 8 / bytes;                       ///< of a block
-  static constexpr int depth = 4;                              ///< k of a block
-  static constexpr int row_blocks = Rows / rows;               ///< side by side in the tile
-  static constexpr int in_chunk = bytes < 4 ? 4 / bytes : 1;   ///< blocks that share a chunk of k
-  static constexpr int count = Rows * KBytes / (32 * Threads); ///< of one work-item
-  static constexpr int write_bytes = bytes < 4 ? 4 * bytes : 16;
-  static constexpr int writes_per_row = 4 * bytes / write_bytes;
+  static constexpr int rows = 8 / bytes;                     ///< of a block
+  static constexpr int depth = bytes == 8 ? 2 : 4;           ///< k of a block
+  static constexpr int row_blocks = Rows / rows;             ///< side by side in the tile
+  static constexpr int in_chunk = bytes < 4 ? 4 / bytes : 1; ///< blocks that share a chunk of k
+  static constexpr int count = Rows * KBytes / (8 * depth * Threads); ///< of one work-item
+  static_assert(Rows * KBytes % (8 * depth * Threads) == 0,
+                "wavetile::kernels::transposed_blocks: the blocks of a step do not share out");
+  static constexpr int write_bytes = depth * bytes;
 
   /// First element of block `i` of work-item `thread`: row of the operand's tile (not of the LDS
   /// tile) and k.
@@ -87,15 +89,14 @@ struct transposed_blocks {
     return {(low + 8 * (rest % (row_blocks / 8))) * rows,
             (rest / (row_blocks / 8) * in_chunk + in) * depth};
   }
-  /// Write of element `j` of the rows of a block.
-  static constexpr lds_access write_at(int j, int part) {
+  /// Write of row `j` of a block.
+  static constexpr lds_access write_at(int j) {
     return lds_write(write_bytes, [=](int lane) {
       const coordinate at = place(lane, 0);
-      return coordinate{lds_row_of<operand_order::k_strided, bytes>(at.row + j),
-                        at.column + part * (write_bytes / bytes)};
+      return coordinate{lds_row_of<operand_order::k_strided, bytes>(at.row + j), at.column};
     });
   }
-  static constexpr lds_access write = write_at(0, 0);
+  static constexpr lds_access write = write_at(0);
 };
 
 /// One operand's tile in LDS: `Rows` rows of A (columns of B) by `Config.k_bytes` bytes of k.
