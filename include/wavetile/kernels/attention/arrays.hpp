@@ -1,0 +1,232 @@
+/// \file
+/// Host checks of the arrays of attention, independent of their element types.
+#pragma once
+
+#include <wavetile/core/bits.hpp>
+#include <wavetile/kernels/attention/plan.hpp>
+#include <wavetile/kernels/attention/problem.hpp>
+#include <wavetile/kernels/softmax/arrays.hpp>
+
+namespace wavetile {
+
+/// Order of the axes of q, k, v and o.
+enum class attention_axes : uint8_t {
+  bshd, ///< batch, position in the sequence, head, element
+  bhsd, ///< batch, head, position in the sequence, element
+};
+
+/// Sequences of different lengths. Pointers to device memory, read when the kernel runs; what they
+/// say is clamped to the arrays.
+///
+/// - Packed arrays, all sequences one after the other along the sequence axis and 1 batch: sequence
+///   i has rows q_begin[i] … q_begin[i+1]-1 of q and o, kv_begin[i] … of k and v (so `batch` + 1
+///   numbers each), or `q_length[i]` and `kv_length[i]` rows from there on where those are given
+///   (`batch` numbers each), which leaves room between sequences.
+/// - Batches of equal room: q_begin and kv_begin null; only the first `q_length[i]` and
+///   `kv_length[i]` rows of each batch count.
+///
+/// Rows of o (and lse) that belong to no sequence are not written.
+struct attention_sequences {
+  const int32_t* q_begin = nullptr;
+  const int32_t* kv_begin = nullptr;
+  const int32_t* q_length = nullptr;
+  const int32_t* kv_length = nullptr;
+  int64_t batch = 0;        ///< packed: number of sequences
+  int64_t max_q_length = 0; ///< packed: no sequence has more queries; 0: all rows of q
+
+  constexpr bool packed() const { return q_begin != nullptr || kv_begin != nullptr; }
+};
+
+namespace kernels {
+
+/// Longest sequence, and most rows of an array.
+inline constexpr int64_t max_attention_rows = visibility::unlimited - 1;
+/// Largest step between rows in elements: 64 of them stay below 2^31 bytes.
+inline constexpr int64_t max_attention_row_step = (int64_t{1} << 24) - 512;
+
+/// The arrays of a call in the order of their axes.
+struct attention_arrays {
+  operand q, k, v, o, mask, lse;
+  bool has_mask = false, has_lse = false;
+  attention_axes axes = attention_axes::bshd;
+
+  constexpr int rows_axis() const { return axes == attention_axes::bshd ? 1 : 2; }
+  constexpr int heads_axis() const { return axes == attention_axes::bshd ? 2 : 1; }
+  constexpr int64_t rows(const operand& array) const { return array.extent[rows_axis()]; }
+  constexpr int64_t heads(const operand& array) const { return array.extent[heads_axis()]; }
+
+  constexpr attention_steps steps(const operand& array) const {
+    return {array.stride[0], array.stride[heads_axis()], array.stride[rows_axis()]};
+  }
+};
+
+inline status check_extent(const operand& array, int axis, int64_t expected, const char* of_what) {
+  if (array.extent[axis] == expected)
+    return {};
+  return status::failure(status_code::unsupported_shape, member_name(array, "extent", axis).c_str(),
+                         array.extent[axis], "")
+      .append(expected)
+      .append(of_what);
+}
+
+/// Extents that go together.
+inline status check_attention_extents(const attention_arrays& arrays) {
+  const operand &q = arrays.q, &k = arrays.k, &v = arrays.v, &o = arrays.o;
+  const int rows = arrays.rows_axis(), heads = arrays.heads_axis();
+  for (const operand* array : {&q, &k, &v, &o})
+    if (const status outcome = check_extents(*array); !outcome)
+      return outcome;
+  const struct {
+    const operand& array;
+    int axis;
+    int64_t expected;
+    const char* of_what;
+  } checks[] = {
+      {k, 0, q.extent[0], ", the batches of q"},
+      {v, 0, q.extent[0], ", the batches of q"},
+      {o, 0, q.extent[0], ", the batches of q"},
+      {v, rows, k.extent[rows], ", the positions of k"},
+      {o, rows, q.extent[rows], ", the positions of q"},
+      {v, heads, k.extent[heads], ", the heads of k"},
+      {o, heads, q.extent[heads], ", the heads of q"},
+      {k, 3, q.extent[3], ", the elements of a head of q"},
+      {o, 3, v.extent[3], ", the elements of a head of v"},
+  };
+  for (const auto& check : checks)
+    if (const status outcome = check_extent(check.array, check.axis, check.expected, check.of_what);
+        !outcome)
+      return outcome;
+  if (find_attention_head({q.extent[3] > 4096 ? 0 : static_cast<int>(q.extent[3]),
+                           v.extent[3] > 4096 ? 0 : static_cast<int>(v.extent[3])}) == nullptr)
+    return status::failure(status_code::unsupported_shape, "q.extent[3]", q.extent[3],
+                           attention_heads_text)
+        .append(" (v.extent[3] = ")
+        .append(v.extent[3])
+        .append(")");
+  const int64_t q_heads = q.extent[heads], kv_heads = k.extent[heads];
+  if (q_heads != 0 && (kv_heads == 0 || q_heads % kv_heads != 0))
+    return status::failure(status_code::unsupported_shape, member_name(k, "extent", heads).c_str(),
+                           kv_heads, "a divisor of the heads of q, ")
+        .append(q_heads);
+  for (const operand* array : {&q, &k})
+    if (array->extent[rows] > max_attention_rows)
+      return status::above_limit(status_code::unsupported_shape,
+                                 member_name(*array, "extent", rows).c_str(), array->extent[rows],
+                                 max_attention_rows);
+  return {};
+}
+
+/// Rows of K and V are a non-negative step apart that fits the offsets of a tile.
+inline status check_row_step(const attention_arrays& arrays, const operand& array) {
+  const int axis = arrays.rows_axis();
+  const int64_t step = array.stride[axis];
+  if (array.extent[axis] < 2 || (step >= 0 && step <= max_attention_row_step))
+    return {};
+  return status::failure(status_code::unsupported_shape, member_name(array, "stride", axis).c_str(),
+                         step, "0 to ")
+      .append(max_attention_row_step);
+}
+
+inline status check_attention_lse(const attention_arrays& arrays) {
+  const operand& lse = arrays.lse;
+  if (const status outcome = check_extents(lse); !outcome)
+    return outcome;
+  const struct {
+    int axis;
+    int64_t expected;
+    const char* of_what;
+  } checks[] = {{0, arrays.q.extent[0], ", the batches of q"},
+                {1, arrays.heads(arrays.q), ", the heads of q"},
+                {2, arrays.rows(arrays.q), ", the positions of q"}};
+  for (const auto& check : checks)
+    if (const status outcome = check_extent(lse, check.axis, check.expected, check.of_what);
+        !outcome)
+      return outcome;
+  return {};
+}
+
+inline status check_attention_sequences(const attention_arrays& arrays,
+                                        const attention_sequences& sequences) {
+  if (!sequences.packed()) {
+    if (sequences.batch != 0 && sequences.batch != arrays.q.extent[0])
+      return status::failure(status_code::invalid_argument, "sequences.batch", sequences.batch,
+                             "0 or the batches of q where q_begin and kv_begin are null");
+    return {};
+  }
+  if (sequences.q_begin == nullptr || sequences.kv_begin == nullptr)
+    return status::failure(status_code::null_pointer,
+                           sequences.q_begin == nullptr ? "sequences.q_begin"
+                                                        : "sequences.kv_begin",
+                           "it is null and the other one is not: give both or neither");
+  if (arrays.q.extent[0] != 1)
+    return status::failure(status_code::unsupported_shape, "q.extent[0]", arrays.q.extent[0],
+                           "1 for packed sequences");
+  if (sequences.batch < 0 || sequences.batch > max_attention_rows)
+    return status::failure(status_code::invalid_argument, "sequences.batch", sequences.batch,
+                           "0 to ")
+        .append(max_attention_rows);
+  if (sequences.max_q_length < 0)
+    return status::failure(status_code::invalid_argument, "sequences.max_q_length",
+                           sequences.max_q_length, ">= 0");
+  if (arrays.has_mask)
+    return status::failure(status_code::unsupported_shape, "mask", "packed sequences take no mask");
+  return {};
+}
+
+inline status check_attention_numbers(float scale, float softcap, bool causal,
+                                      const attention_window& window) {
+  if (const status outcome = check_scale(scale); !outcome)
+    return outcome;
+  if (!is_finite(softcap) || softcap < 0)
+    return status::failure(status_code::invalid_argument, "softcap",
+                           "allowed: finite numbers > 0, or 0 for none");
+  const struct {
+    const char* name;
+    int64_t value;
+  } sides[] = {{"window.left", window.left}, {"window.right", window.right}};
+  for (const auto& side : sides)
+    if (side.value < -1)
+      return status::failure(status_code::invalid_argument, side.name, side.value,
+                             ">= 0, or -1 for no limit");
+  if (causal && window.right > 0)
+    return status::failure(status_code::invalid_argument, "window.right", window.right,
+                           "-1 or 0 with causal, which hides all keys to the right");
+  return {};
+}
+
+/// Memory: pointers, strides, overlap.
+inline status check_attention_memory(const attention_arrays& arrays) {
+  const operand* inputs[] = {&arrays.q, &arrays.k, &arrays.v, &arrays.mask};
+  const operand* outputs[] = {&arrays.o, &arrays.lse};
+  const int input_count = arrays.has_mask ? 4 : 3, output_count = arrays.has_lse ? 2 : 1;
+  for (int i = 0; i < input_count; ++i)
+    if (!inputs[i]->empty())
+      if (const status outcome = check_access(*inputs[i]); !outcome)
+        return outcome;
+  for (const operand* array : {&arrays.k, &arrays.v})
+    if (!array->empty())
+      if (const status outcome = check_row_step(arrays, *array); !outcome)
+        return outcome;
+  for (int i = 0; i < output_count; ++i) {
+    const operand& output = *outputs[i];
+    if (output.data == nullptr)
+      return status::failure(status_code::null_pointer, output.name,
+                             "null pointer to an array that is not empty");
+    if (i == 0)
+      if (const status outcome = check_access(output); !outcome)
+        return outcome;
+    if (const status outcome = check_rows_apart(output); !outcome)
+      return outcome;
+    for (int j = 0; j < input_count; ++j)
+      if (!inputs[j]->empty() && share_memory(output, *inputs[j]))
+        return status::failure(status_code::overlapping, output.name, "overlaps ")
+            .append(inputs[j]->name);
+  }
+  if (output_count == 2 && share_memory(arrays.o, arrays.lse))
+    return status::failure(status_code::overlapping, "lse", "overlaps o");
+  return {};
+}
+
+} // namespace kernels
+
+} // namespace wavetile

@@ -1,0 +1,135 @@
+/// \file
+/// K and V from global memory to LDS.
+#pragma once
+
+#include <wavetile/kernels/attention/tiles.hpp>
+
+#if WAVETILE_HIP
+
+namespace wavetile::kernels {
+
+/// 16 bytes as a load returns them.
+using chunk16 = uint32_t __attribute__((ext_vector_type(4)));
+
+/// A run of rows in global memory, of which what lies beyond the last reads as zeros: a buffer
+/// descriptor, whose bounds the hardware checks. Offsets are of one vector register only.
+struct row_window {
+#if WAVETILE_AMDGCN
+  __amdgpu_buffer_rsrc_t descriptor;
+#endif
+
+  /// `bytes` from `start` on; the same in all lanes.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window(const void* start, int64_t bytes) {
+#if WAVETILE_AMDGCN
+    constexpr int64_t most = 0x7FFFFFFF;
+    const int64_t inside = bytes < 0 ? 0 : bytes < most ? bytes : most;
+    constexpr int raw_buffer = 0x00020000; // data format 32: no stride, no swizzle (gfx9)
+    descriptor = __builtin_amdgcn_make_buffer_rsrc(const_cast<void*>(start), 0,
+                                                   static_cast<int>(inside), raw_buffer);
+#else
+    (void)start, (void)bytes;
+#endif
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(int offset) const {
+#if WAVETILE_AMDGCN
+    return __builtin_amdgcn_raw_buffer_load_b128(descriptor, offset, 0, 0);
+#else
+    (void)offset;
+    return {};
+#endif
+  }
+};
+
+/// One array, K or V, of one head of one batch.
+struct row_source {
+  const char* data;  ///< of the first row
+  int64_t row_bytes; ///< from one row to the next
+  int rows;
+  int width_bytes; ///< of a row
+
+  /// The rows from `first` on.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first) const {
+    return {data + first * row_bytes, (rows - first - 1) * row_bytes + width_bytes};
+  }
+};
+
+/// Brings the tiles of a step: loads to registers, later from there to LDS.
+template <class T, attention_config Config>
+class tile_loader {
+  using tiles = attention_tiles<T, Config>;
+  static constexpr int key_loads = tiles::keys_per_thread;
+  static constexpr bool all_bring_keys = tiles::key_units % Config.threads() == 0;
+
+  row_source key_source_, value_source_;
+  int thread_;
+  int key_offset_[key_loads];
+  int value_offset_[4];
+  chunk16 key_[key_loads];
+  chunk16 value_[4];
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool brings_key(int i) const {
+    return all_bring_keys || thread_ + i * Config.threads() < tiles::key_units;
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool brings_value() const {
+    return thread_ < tiles::value_units && tiles::value_unit_of(thread_).element < Config.head.v;
+  }
+
+public:
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE tile_loader(const row_source& key, const row_source& value,
+                                                    int thread)
+      : key_source_(key), value_source_(value), thread_(thread) {
+    for (int i = 0; i < key_loads; ++i) {
+      const key_unit unit = tiles::key_unit_of(thread + i * Config.threads());
+      key_offset_[i] = unit.key * static_cast<int>(key.row_bytes) + 2 * unit.element;
+    }
+    const value_unit unit = tiles::value_unit_of(thread);
+    for (int i = 0; i < 4; ++i)
+      value_offset_[i] = (unit.key + i) * static_cast<int>(value.row_bytes) + 2 * unit.element;
+  }
+
+  /// Starts the loads of the tiles that begin with key `first`; what lies beyond the last is zero.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int first) {
+    const row_window key = key_source_.from(first);
+    for (int i = 0; i < key_loads; ++i)
+      if (brings_key(i))
+        key_[i] = key.load(key_offset_[i]);
+    const row_window value = value_source_.from(first);
+    if (brings_value())
+      for (int i = 0; i < 4; ++i)
+        value_[i] = value.load(value_offset_[i]);
+  }
+
+  /// Writes what was loaded, V transposed.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(typename tiles::key_tile key,
+                                                   typename tiles::value_tile value) const {
+    for (int i = 0; i < key_loads; ++i)
+      if (brings_key(i)) {
+        const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
+        key.write_vec(unit.key, unit.element, wavetile::detail::bit_cast<vec<T, 8>>(key_[i]));
+      }
+    if (brings_value()) {
+      const value_unit unit = tiles::value_unit_of(thread_);
+      for (int e = 0; e < 8; ++e) {
+        // halves e of four rows, two to a dword
+        const uint32_t half = e % 2 == 0 ? 0x05040100u : 0x07060302u;
+        const vec<uint32_t, 2> four{{permute(value_[1][e / 2], value_[0][e / 2], half),
+                                     permute(value_[3][e / 2], value_[2][e / 2], half)}};
+        value.write_vec(unit.element + e, unit.key, wavetile::detail::bit_cast<vec<T, 4>>(four));
+      }
+    }
+  }
+
+private:
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static uint32_t permute(uint32_t high, uint32_t low,
+                                                                uint32_t bytes) {
+#if WAVETILE_AMDGCN
+    return __builtin_amdgcn_perm(high, low, bytes);
+#else
+    return high ^ low ^ bytes;
+#endif
+  }
+};
+
+} // namespace wavetile::kernels
+
+#endif

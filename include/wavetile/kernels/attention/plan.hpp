@@ -1,0 +1,194 @@
+/// \file
+/// How an attention problem would run.
+#pragma once
+
+#include <wavetile/core/device_check.hpp>
+#include <wavetile/core/math.hpp>
+#include <wavetile/core/numeric_traits.hpp>
+#include <wavetile/kernels/attention/config.hpp>
+#include <wavetile/kernels/attention/visibility.hpp>
+#include <wavetile/kernels/rows/causal.hpp>
+#include <wavetile/kernels/softmax/config.hpp>
+
+namespace wavetile {
+
+/// Keys that a query sees around its own place; -1: no limit on that side. As with `causal`, the
+/// place of query q is key q + (keys - queries), or q with `causal_anchor::top_left`.
+struct attention_window {
+  int64_t left = -1;
+  int64_t right = -1;
+};
+
+/// Shape and types of an attention problem; made from views by `attention_problem_of`, or by hand.
+/// For sequences of different lengths: the longest.
+struct attention_problem {
+  data_type input = data_type::bf16;  ///< q, k, v
+  data_type output = data_type::bf16; ///< o
+  mask_kind mask = mask_kind::none;
+  attention_head head{128, 128};
+  int64_t batch = 1;
+  int64_t q_heads = 1;
+  int64_t kv_heads = 1;
+  int64_t queries = 0; ///< of a sequence
+  int64_t keys = 0;
+  bool causal = false;
+  causal_anchor anchor = causal_anchor::bottom_right;
+  attention_window window;
+  bool lse = false;
+
+  /// Query heads that share a head of k and v.
+  constexpr int64_t group() const { return kv_heads == 0 ? 0 : q_heads / kv_heads; }
+};
+
+namespace kernels {
+
+constexpr visibility visibility_of(bool causal, causal_anchor anchor,
+                                   const attention_window& window) {
+  const auto limit = [](int64_t keys) {
+    return keys < 0 || keys > visibility::unlimited ? visibility::unlimited
+                                                    : static_cast<int>(keys);
+  };
+  visibility result;
+  result.left = limit(window.left);
+  result.right = causal ? 0 : limit(window.right);
+  result.bottom_right = anchor == causal_anchor::bottom_right;
+  return result;
+}
+
+constexpr const attention_head* find_attention_head(const attention_head& head) {
+  for (const attention_head& known : attention_heads)
+    if (known == head)
+      return &known;
+  return nullptr;
+}
+
+} // namespace kernels
+
+/// What `attention` does with a problem; it computes this plan and follows it.
+struct attention_plan {
+  /// Success, or why the problem cannot run: `unsupported_shape` for a head without a kernel,
+  /// `wrong_architecture`.
+  status outcome;
+  attention_config config;
+  int64_t packed_heads = 1;    ///< query heads of which one tile interleaves the rows
+  int64_t tiles = 0;           ///< of rows, for each batch and `packed_heads` heads
+  int64_t groups = 0;          ///< workgroups
+  int xcds = 1;                ///< runs of tiles, one to each L2
+  int64_t lds_bytes = 0;       ///< static LDS of a workgroup, at most
+  int register_limit = 0;      ///< vector registers a lane may have
+  int64_t workspace_bytes = 0; ///< used: none
+  int64_t visible_scores = 0;  ///< pairs of query and key that the causal mask and window leave
+  int64_t computed_scores = 0; ///< with the hidden ones of blocks that are partly visible
+  int64_t flops = 0;           ///< 2 (qk + v) for each visible score
+  int64_t min_bytes_read = 0;  ///< q, k, v once
+  int64_t min_bytes_written = 0;
+
+  /// The plan in words.
+  constexpr fixed_text<800> describe() const;
+};
+
+/// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
+/// (`describe_device("gfx942", 304, 8)`). Takes time in proportion to the number of queries.
+///
+/// One kernel, cut by the head. Tiles have 128 rows: queries of one head or, with at most 16
+/// queries a sequence, the queries of all heads that share a head of k and v, interleaved, so that
+/// K and V are read once for all of them.
+constexpr attention_plan plan(const attention_problem& problem, const device_info& device) {
+  attention_plan result;
+  const attention_head* head = kernels::find_attention_head(problem.head);
+  if (head == nullptr) {
+    result.outcome =
+        status::failure(status_code::unsupported_shape, "head dimension", problem.head.qk, "")
+            .append(attention_heads_text)
+            .append(" (v has ")
+            .append(problem.head.v)
+            .append(")");
+    return result;
+  }
+  result.outcome = check_device(device);
+  const attention_config config = kernels::attention_config_of(*head);
+  result.config = config;
+  result.xcds = device.xcd_count < 1 ? 1 : device.xcd_count;
+  result.register_limit = 512 / config.occupancy;
+  // K as it is, V transposed in rows of at least 128 bytes, both of 16-bit elements
+  result.lds_bytes = int64_t{config.keys} * head->qk * 2 + int64_t{(head->v + 31) / 32 * 32} * 128;
+  const int64_t group = problem.group();
+  constexpr int64_t few_queries = 16;
+  if (group > 1 && problem.queries <= few_queries)
+    result.packed_heads = group;
+  const int64_t rows = problem.queries * result.packed_heads;
+  result.tiles = divide_up(rows, config.rows());
+  const int64_t outer = problem.batch * (problem.q_heads / result.packed_heads);
+  result.groups = outer * result.tiles;
+
+  const auto visible = kernels::visibility_of(problem.causal, problem.anchor, problem.window);
+  const auto queries = static_cast<int>(problem.queries);
+  const auto keys = static_cast<int>(problem.keys);
+  int64_t seen = 0;
+  for (int q = 0; q < queries; ++q) {
+    const kernels::key_range range = visible.of(q, queries, keys);
+    seen += range.end - range.begin;
+  }
+  int64_t steps = 0; // of waves, in each of which it computes wave_rows x keys scores
+  const auto packed = static_cast<int>(result.packed_heads);
+  for (int64_t row = 0; row < rows; row += attention_config::wave_rows) {
+    const int64_t last =
+        row + attention_config::wave_rows < rows ? row + attention_config::wave_rows - 1 : rows - 1;
+    const int begin = visible.of(static_cast<int>(row / packed), queries, keys).begin;
+    const int end = visible.of(static_cast<int>(last / packed), queries, keys).end;
+    if (end > begin)
+      steps += divide_up(end, config.keys) - begin / config.keys;
+  }
+  result.visible_scores = problem.batch * problem.q_heads * seen;
+  result.computed_scores = outer * steps * attention_config::wave_rows * config.keys;
+  result.flops = 2 * (problem.head.qk + problem.head.v) * result.visible_scores;
+  const int64_t input = size_of(problem.input);
+  result.min_bytes_read = problem.batch * input *
+                          (problem.q_heads * problem.queries * problem.head.qk +
+                           problem.kv_heads * problem.keys * (problem.head.qk + problem.head.v));
+  result.min_bytes_written =
+      problem.batch * problem.q_heads * problem.queries *
+      (problem.head.v * size_of(problem.output) + (problem.lse ? int64_t{4} : int64_t{0}));
+  return result;
+}
+
+constexpr fixed_text<800> attention_plan::describe() const {
+  fixed_text<800> text;
+  if (!outcome)
+    return text.append(outcome.message());
+  if (groups == 0)
+    return text.append("nothing to do: the problem is empty");
+  text.append(groups)
+      .append(" workgroups of ")
+      .append(config.threads())
+      .append(", each a tile of ")
+      .append(config.rows())
+      .append(" rows in ")
+      .append(config.waves)
+      .append(" waves, ")
+      .append(config.keys)
+      .append(" keys a step, heads of ")
+      .append(config.head.qk)
+      .append(" and ")
+      .append(config.head.v)
+      .append(", ")
+      .append(packed_heads)
+      .append(" query heads a tile, ")
+      .append(tiles)
+      .append(" tiles a head in runs over ")
+      .append(xcds)
+      .append(" XCDs, ")
+      .append(lds_bytes)
+      .append(" bytes of LDS, at most ")
+      .append(register_limit)
+      .append(" registers, no workspace, ")
+      .append(visible_scores)
+      .append(" scores visible and ")
+      .append(computed_scores)
+      .append(" computed, ")
+      .append(flops)
+      .append(" flops");
+  return text;
+}
+
+} // namespace wavetile

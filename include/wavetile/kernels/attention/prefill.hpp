@@ -1,0 +1,305 @@
+/// \file
+/// Exact attention over tiles of queries: scores never leave the registers.
+///
+/// A wave has 32 queries in registers and goes over the keys in steps. It computes K Q^T, so that a
+/// lane holds scores of one query, turns them into probabilities, and computes V^T P with them as
+/// they lie. The workgroup's waves share each step's K and V in LDS; the loads of the next step are
+/// in flight meanwhile.
+#pragma once
+
+#include <wavetile/group/barrier.hpp>
+#include <wavetile/kernels/attention/loader.hpp>
+#include <wavetile/kernels/attention/online_softmax.hpp>
+#include <wavetile/kernels/attention/problem.hpp>
+#include <wavetile/matrix/mma.hpp>
+
+#if WAVETILE_HIP
+
+namespace wavetile::kernels {
+
+/// The rows of one sequence in an array.
+struct sequence_rows {
+  int first;
+  int length;
+};
+
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE sequence_rows sequence_of(const int32_t* begin,
+                                                                const int32_t* length,
+                                                                int64_t batch, int rows) {
+  sequence_rows result{0, rows};
+  if (begin != nullptr) {
+    const int first = begin[batch];
+    result.first = first < 0 ? 0 : first < rows ? first : rows;
+    result.length = length == nullptr ? begin[batch + 1] - result.first : rows;
+  }
+  if (length != nullptr)
+    result.length = length[batch];
+  const int most = rows - result.first;
+  result.length = result.length < 0 ? 0 : result.length < most ? result.length : most;
+  return result;
+}
+
+/// What a wave knows about its 32 rows of queries; a lane has the row `lane % 32`.
+struct query_rows {
+  int query;       ///< of the lane, clamped to the last
+  int head;        ///< of the lane
+  bool inside;     ///< the lane's row is one
+  key_range keys;  ///< that the lane's query sees
+  key_range any;   ///< that some query of the wave sees; uniform
+  key_range every; ///< that every query of the wave sees; uniform
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE query_rows(const visibility& visible, int packed,
+                                                   int64_t first_head, int first_row, int queries,
+                                                   int key_count, int lane) {
+    const int row = first_row + lane % 32;
+    const int last = first_row + 31 < queries * packed ? first_row + 31 : queries * packed - 1;
+    inside = row <= last;
+    const int clamped = inside ? row : last;
+    query = clamped;
+    head = static_cast<int>(first_head);
+    int first_query = first_row, last_query = last;
+    if (packed != 1) {
+      query = clamped / packed;
+      head += clamped - query * packed;
+      first_query = first_row / packed;
+      last_query = last / packed;
+    }
+    keys = visible.of(query, queries, key_count);
+    const key_range low = visible.of(first_query, queries, key_count);
+    const key_range high = visible.of(last_query, queries, key_count);
+    any = {low.begin, high.end};
+    every = {high.begin, low.end};
+    if (first_row > last)
+      any = every = {0, 0};
+  }
+};
+
+/// Offsets of one head of one batch, in elements.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t offset_of(const attention_steps& steps, bool packed,
+                                                        int64_t batch, int64_t head, int row) {
+  return (packed ? 0 : batch * steps.batch) + head * steps.head + row * steps.row;
+}
+
+template <class Types, attention_config Config>
+class attention_kernel {
+  using T = typename Types::input;
+  using tiles = attention_tiles<T, Config>;
+  using fragments = typename tiles::fragments;
+  using query_operand = lds_operand<typename fragments::b, 2>;
+  static constexpr int query_packs = Config.head.qk / query_operand::depth;
+  static constexpr int score_parts = Config.keys / 32;
+  static constexpr int output_parts = tiles::value_rows / 32;
+
+  const attention_arguments<Types>& args_;
+  const int lane_;
+  online_softmax softmax_;
+  typename query_operand::pack query_[query_packs];
+  typename fragments::accumulator output_[output_parts];
+
+  /// Masks by array, for the lane's query.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void apply_mask(score_block<score_parts>& scores,
+                                                        const query_rows& rows, int64_t batch,
+                                                        int first_key) {
+    if constexpr (Types::mask::kind != mask_kind::none) {
+      const auto* mask = args_.mask + batch * args_.mask_steps.batch +
+                         rows.head * args_.mask_steps.head + rows.query * args_.mask_steps.row +
+                         first_key;
+      const int limit = rows.keys.end - first_key;
+      scores.each([&](float exponent, int key) {
+        if (key < limit) {
+          if constexpr (Types::mask::kind == mask_kind::keep) {
+            exponent = mask[key] != 0 ? exponent : hidden_exponent;
+          } else {
+            const float bias = convert<float>(mask[key]);
+            // tested as bits: infinities may be assumed away
+            exponent = float_bits(bias) == 0xFF800000u ? hidden_exponent
+                                                       : fma(bias, args_.mask_scale, exponent);
+          }
+        }
+        return exponent;
+      });
+    }
+  }
+
+  /// Exponents from raw scores.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void scale(score_block<score_parts>& scores) {
+    scores.each_pair([&](score_pair pair) { return keep_together(pair * args_.score_scale); });
+    if (args_.cap != 0)
+      scores.each([&](float x, int) {
+        // tanh x = 1 - 2 / (e^2x + 1)
+        return args_.cap * (1.0f - 2.0f * reciprocal(exp2(x * (2 * log2_e)) + 1.0f));
+      });
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void step(typename tiles::key_tile key,
+                                                  typename tiles::value_tile value,
+                                                  const query_rows& rows, int64_t batch,
+                                                  int first) {
+    score_block<score_parts> scores{};
+#pragma unroll
+    for (int k = 0; k < query_packs; ++k)
+#pragma unroll
+      for (int p = 0; p < score_parts; ++p)
+        mma(scores.part[p], tiles::key_operand::load(key, 32 * p, k * query_operand::depth, lane_),
+            query_[k]);
+
+    scale(scores);
+    const int lane_first = first + lane_ / 32 * 8;
+    apply_mask(scores, rows, batch, lane_first);
+    if (first < rows.every.begin || first + Config.keys > rows.every.end) {
+      const auto seen = static_cast<uint32_t>(rows.keys.end - rows.keys.begin);
+      const auto start = static_cast<uint32_t>(lane_first - rows.keys.begin);
+      scores.each([&](float exponent, int k) {
+        return start + static_cast<uint32_t>(k) < seen ? exponent : hidden_exponent;
+      });
+    }
+
+    float rescale;
+    if (softmax_.step(scores, rescale))
+#pragma unroll
+      for (int d = 0; d < output_parts; ++d)
+        output_[d].registers *= rescale;
+
+    multiply_values(scores, value);
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const score_block<score_parts>& scores,
+                                                             typename tiles::value_tile value) {
+    const auto product = [&](auto part, int d, int keys, const auto& weights) {
+      const auto pack = tiles::value_operand::load(value, 32 * d, keys, lane_);
+      mma(output_[d], pack.step[0], weights[0]);
+      mma(output_[d], pack.step[1], weights[1]);
+      (void)part;
+    };
+#pragma unroll
+    for (int p = 0; p < score_parts; ++p) {
+      using operand = typename fragments::b;
+      const operand low[2] = {probability_operand<T, 0>(scores.part[p]),
+                              probability_operand<T, 1>(scores.part[p])};
+      const operand high[2] = {probability_operand<T, 2>(scores.part[p]),
+                               probability_operand<T, 3>(scores.part[p])};
+#pragma unroll
+      for (int d = 0; d < output_parts; ++d) {
+        product(0, d, 32 * p, low);
+        product(0, d, 32 * p + 16, high);
+      }
+    }
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_queries(const T* from) {
+    for (int k = 0; k < query_packs; ++k) {
+      vec<T, 8> run;
+      __builtin_memcpy(&run, from + query_operand::place(lane_, 0, k * query_operand::depth).column,
+                       sizeof run); // 16 bytes at element alignment
+      query_[k] = query_operand::split(run);
+    }
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(typename Types::output* to, float* lse,
+                                                   bool inside) {
+    const float total = softmax_.total();
+    const float factor = total == 0.0f ? 0.0f : reciprocal(total);
+    if (!inside)
+      return;
+      // a lane holds runs of four elements of its query
+#pragma unroll
+    for (int d = 0; d < output_parts; ++d)
+#pragma unroll
+      for (int run = 0; run < 4; ++run) {
+        const int element = 32 * d + fragments::accumulator::element(lane_, 4 * run).row;
+        if (32 * d + 8 * run >= Config.head.v) // of the padding
+          continue;
+        vec<float, 4> four;
+        for (int i = 0; i < 4; ++i)
+          four[i] = output_[d][4 * run + i] * factor;
+        const auto converted = convert<typename Types::output>(four);
+        __builtin_memcpy(to + element, &converted, sizeof converted);
+      }
+    if (lse != nullptr && lane_ < 32)
+      *lse = select(total == 0.0f, float_from_bits(0xFF800000u),
+                    (softmax_.reference + log2(total)) * ln_2);
+  }
+
+public:
+  WAVETILE_DEVICE
+      WAVETILE_FORCE_INLINE explicit attention_kernel(const attention_arguments<Types>& args)
+      : args_(args), lane_(lane_id()), output_{} {}
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run(typename tiles::storage& memory) {
+    const attention_tile own =
+        args_.order.of(args_.first_group + __builtin_amdgcn_workgroup_id_x());
+    const attention_extents& extents = args_.extents;
+    const sequence_rows q =
+        sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
+    const sequence_rows kv =
+        sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
+    const int packed = args_.packed;
+    const int64_t row_count = int64_t{q.length} * packed;
+    if (own.tile * Config.rows() >= row_count)
+      return;
+    const int tile_row = static_cast<int>(own.tile) * Config.rows();
+    const int64_t first_head = own.head * packed;
+    const query_rows rows(args_.visible, packed, first_head,
+                          tile_row + wave_id() * Config.wave_rows, q.length, kv.length, lane_);
+
+    // keys of the whole tile
+    const int tile_end = tile_row + Config.rows() < static_cast<int>(row_count)
+                             ? tile_row + Config.rows()
+                             : static_cast<int>(row_count);
+    const int begin =
+        args_.visible.of(tile_row / packed, q.length, kv.length).begin / Config.keys * Config.keys;
+    const int end = args_.visible.of((tile_end - 1) / packed, q.length, kv.length).end;
+
+    const bool q_array = extents.q_begin != nullptr, kv_array = extents.kv_begin != nullptr;
+    load_queries(args_.q +
+                 offset_of(args_.q_steps, q_array, own.batch, rows.head, q.first + rows.query));
+    const int64_t kv_head = args_.group.quotient(first_head);
+    const auto source = [&](const T* data, const attention_steps& steps, int width) {
+      return row_source{reinterpret_cast<const char*>(
+                            data + offset_of(steps, kv_array, own.batch, kv_head, kv.first)),
+                        steps.row * static_cast<int64_t>(sizeof(T)), kv.length,
+                        width * static_cast<int>(sizeof(T))};
+    };
+    tile_loader<T, Config> loader(source(args_.k, args_.k_steps, Config.head.qk),
+                                  source(args_.v, args_.v_steps, Config.head.v), thread_id());
+    const typename tiles::key_tile key(memory.key);
+    const typename tiles::value_tile value(memory.value);
+    if (begin < end)
+      loader.load(begin);
+    for (int first = begin; first < end; first += Config.keys) {
+      if (first != begin)
+        group::barrier(); // nobody reads the last step's tiles any more
+      loader.store(key, value);
+      if (first + Config.keys < end)
+        loader.load(first + Config.keys);
+      // the loads must not sink to where they are waited for
+      __builtin_amdgcn_sched_barrier(0);
+      group::barrier();
+      if (first < rows.any.end && first + Config.keys > rows.any.begin)
+        step(key, value, rows, own.batch, first);
+    }
+
+    float* lse = args_.lse;
+    if (lse != nullptr)
+      lse += offset_of(args_.lse_steps, q_array, own.batch, rows.head, q.first + rows.query);
+    store(args_.o + offset_of(args_.o_steps, q_array, own.batch, rows.head, q.first + rows.query),
+          lse, rows.inside);
+  }
+};
+
+/// One tile of queries a workgroup.
+template <class Types, attention_config Config>
+WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()),
+                               amdgpu_waves_per_eu(Config.occupancy))) void
+attention_prefill(attention_arguments<Types> args) {
+  if constexpr (device_pass_supported) {
+    WAVETILE_SHARED typename attention_tiles<typename Types::input, Config>::storage memory;
+    attention_kernel<Types, Config>(args).run(memory);
+  } else {
+    refuse_to_run();
+  }
+}
+
+} // namespace wavetile::kernels
+
+#endif

@@ -1,0 +1,61 @@
+/// \file
+/// What the attention kernels work on.
+#pragma once
+
+#include <wavetile/core/numeric_traits.hpp>
+#include <wavetile/kernels/attention/schedule.hpp>
+#include <wavetile/kernels/attention/visibility.hpp>
+#include <wavetile/kernels/softmax/problem.hpp>
+
+namespace wavetile::kernels {
+
+/// Types of an attention kernel. `Mask` is that of softmax: `no_mask`, `keep_mask`,
+/// `additive_mask<T>`.
+template <class Input, class Output, class Mask>
+struct attention_types {
+  using input = Input;
+  using output = Output;
+  using mask = Mask;
+  using mask_element = typename Mask::element;
+};
+
+/// Steps of an array in elements; those of the head dimension are 1.
+struct attention_steps {
+  int64_t batch = 0;
+  int64_t head = 0;
+  int64_t row = 0; ///< from one position of the sequence to the next
+};
+
+/// Where the sequences of a batch lie in the arrays; pointers to device memory, null if not given.
+/// Positions are clamped to the arrays, whatever the numbers say.
+struct attention_extents {
+  const int32_t* q_begin = nullptr;   ///< first row of each batch's queries in a packed array
+  const int32_t* kv_begin = nullptr;  ///< and of its keys
+  const int32_t* q_length = nullptr;  ///< queries of each batch; null: to the next q_begin
+  const int32_t* kv_length = nullptr; ///< keys of each batch; null: to the next kv_begin
+  int q_rows = 0;                     ///< rows of the arrays
+  int kv_rows = 0;
+};
+
+/// Arguments of an attention kernel.
+template <class Types>
+struct attention_arguments {
+  const typename Types::input* q;
+  const typename Types::input* k;
+  const typename Types::input* v;
+  typename Types::output* o;
+  const typename Types::mask_element* mask;
+  float* lse;
+  attention_steps q_steps, k_steps, v_steps, o_steps, mask_steps, lse_steps;
+  attention_extents extents;
+  attention_order order;
+  divider group;       ///< query heads of one head of k and v
+  int64_t first_group; ///< of this launch
+  int packed;          ///< query heads whose rows a tile interleaves
+  visibility visible;
+  float score_scale; ///< times a score: its exponent of 2, or with a cap the argument of tanh
+  float cap;         ///< with a cap: times tanh, the exponent of 2; 0: none
+  float mask_scale;  ///< times an additive mask's element: its exponent of 2
+};
+
+} // namespace wavetile::kernels

@@ -1,0 +1,190 @@
+// Plans of attention: what they count, which XCD gets which tile, and that the LDS layouts are free
+// of conflicts at every place they are used.
+#include <wavetile/kernels/attention/plan.hpp>
+#include <wavetile/kernels/attention/problem.hpp>
+#include <wavetile/kernels/attention/tiles.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace wavetile;
+
+constexpr device_info mi300x = describe_device("gfx942", 304, 8);
+
+attention_problem square(std::int64_t length, int head, bool causal) {
+  attention_problem p;
+  p.head = {head, head};
+  p.batch = 2;
+  p.q_heads = 16;
+  p.kv_heads = 4;
+  p.queries = p.keys = length;
+  p.causal = causal;
+  return p;
+}
+
+TEST(attention_plan, counts_scores) {
+  const attention_plan full = plan(square(4096, 128, false), mi300x);
+  ASSERT_TRUE(full.outcome.ok());
+  const std::int64_t all = 2 * 16 * std::int64_t{4096} * 4096;
+  EXPECT_EQ(full.visible_scores, all);
+  EXPECT_EQ(full.computed_scores, all);
+  EXPECT_EQ(full.flops, all * 4 * 128);
+  EXPECT_EQ(full.groups, 2 * 16 * 32);
+  const attention_plan causal = plan(square(4096, 128, true), mi300x);
+  EXPECT_EQ(causal.visible_scores, 2 * 16 * std::int64_t{4096} * 4097 / 2);
+  // blocks of 64 keys that a wave's 32 rows do not see are not computed
+  EXPECT_LE(static_cast<double>(causal.computed_scores), 0.55 * static_cast<double>(all));
+  EXPECT_GE(causal.computed_scores, causal.visible_scores);
+  attention_problem window = square(4096, 128, false);
+  window.window = {100, 20};
+  const attention_plan narrow = plan(window, mi300x);
+  EXPECT_EQ(narrow.visible_scores,
+            2 * 16 * (std::int64_t{4096} * 121 - 100 * 101 / 2 - 20 * 21 / 2));
+  EXPECT_LE(narrow.computed_scores, 2 * 16 * std::int64_t{4096} * 320);
+}
+
+TEST(attention_plan, packs_heads_of_few_queries) {
+  attention_problem p = square(4096, 64, true);
+  for (const std::int64_t queries : {1, 16}) {
+    p.queries = queries;
+    const attention_plan few = plan(p, mi300x);
+    EXPECT_EQ(few.packed_heads, 4);
+    EXPECT_EQ(few.groups, 2 * 4);
+  }
+  p.queries = 17;
+  EXPECT_EQ(plan(p, mi300x).packed_heads, 1);
+  EXPECT_EQ(plan(p, mi300x).groups, 2 * 16);
+}
+
+TEST(attention_plan, says_what_it_does) {
+  const std::string text = plan(square(4096, 128, true), mi300x).describe().c_str();
+  for (const char* words :
+       {"1024 workgroups of 256", "128 rows", "64 keys", "8 XCDs", "32768 bytes of LDS"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << " in: " << text;
+  attention_problem p = square(10, 72, false);
+  const attention_plan refused = plan(p, mi300x);
+  EXPECT_EQ(refused.outcome.code(), status_code::unsupported_shape);
+  EXPECT_NE(std::string(refused.outcome.message()).find("72"), std::string::npos);
+  EXPECT_NE(std::string(refused.outcome.message()).find(attention_heads_text), std::string::npos);
+  p.head = {64, 64};
+  EXPECT_EQ(plan(p, describe_device("gfx1100", 96)).outcome.code(),
+            status_code::wrong_architecture);
+}
+
+TEST(attention_order, is_one_to_one_and_keeps_heads_together) {
+  for (const int xcds : {0, 1, 3, 8})
+    for (const std::int64_t heads : {1, 5, 16})
+      for (const std::int64_t tiles : {1, 7, 32}) {
+        const kernels::attention_order order(3, heads, tiles, xcds);
+        const std::int64_t count = 3 * heads * tiles;
+        std::vector<int> seen(static_cast<std::size_t>(count));
+        std::map<std::int64_t, std::map<std::int64_t, int>> xcds_of_head;
+        for (std::int64_t group = 0; group < count; ++group) {
+          const kernels::attention_tile tile = order.of(group);
+          ASSERT_TRUE(tile.batch >= 0 && tile.batch < 3 && tile.head >= 0 && tile.head < heads &&
+                      tile.tile >= 0 && tile.tile < tiles);
+          const std::int64_t head = tile.batch * heads + tile.head;
+          ++seen[static_cast<std::size_t>(head * tiles + tile.tile)];
+          ++xcds_of_head[head][group % (xcds < 1 ? 1 : xcds)];
+        }
+        for (const int times : seen)
+          ASSERT_EQ(times, 1);
+        std::int64_t split = 0; // heads whose tiles are on several XCDs
+        for (const auto& [head, on] : xcds_of_head)
+          split += static_cast<std::int64_t>(on.size()) - 1;
+        EXPECT_LE(split, xcds < 1 ? 0 : xcds - 1);
+      }
+}
+
+TEST(attention_order, counts_in_64_bits) {
+  const kernels::attention_order order(3000000000, 64, 3, 8);
+  const std::int64_t last = std::int64_t{3000000000} * 64 * 3 - 1;
+  const kernels::attention_tile tile = order.of(last);
+  EXPECT_EQ(tile.batch, 2999999999);
+  EXPECT_EQ(tile.head, 63);
+  EXPECT_EQ(tile.tile, 0);
+}
+
+TEST(attention_visibility, ends_rise) {
+  const auto causal = kernels::visibility_of(true, causal_anchor::bottom_right, {});
+  EXPECT_EQ(causal.of(0, 2, 5).end, 4);
+  EXPECT_EQ(causal.of(1, 2, 5).end, 5);
+  EXPECT_EQ(causal.of(0, 5, 2).end, 0);
+  const auto far = kernels::visibility_of(false, causal_anchor::top_left, {3000000000, 3000000000});
+  EXPECT_EQ(far.of(7, 10, 100).begin, 0);
+  EXPECT_EQ(far.of(7, 10, 100).end, 100);
+}
+
+/// Every access to the tiles, at every place: as many clocks as the layout's proof says.
+template <class T, attention_config Config>
+void check_layouts() {
+  using tiles = kernels::attention_tiles<T, Config>;
+  const layout key = tiles::key_choice.chosen, value = tiles::value_choice.chosen;
+  const auto expect_free = [&](const layout& where, const lds_access& access, const char* what) {
+    EXPECT_TRUE(conflict_free(where, targets::gfx942, access))
+        << what << ", heads of " << Config.head.qk << " and " << Config.head.v;
+  };
+  for (int row = 0; row < tiles::keys; row += 32)
+    for (int k = 0; k < Config.head.qk; k += tiles::key_operand::depth)
+      expect_free(key, tiles::key_operand::access_at(row, k), "read of K");
+  for (int row = 0; row < tiles::value_rows; row += 32)
+    for (int k = 0; k < tiles::keys; k += tiles::value_operand::depth)
+      expect_free(value, tiles::value_operand::access_at(row, k), "read of V");
+  std::vector<int> keys_brought(static_cast<std::size_t>(tiles::keys * Config.head.qk));
+  std::vector<int> values_brought(static_cast<std::size_t>(tiles::keys * Config.head.v));
+  for (int wave = 0; wave * 64 < tiles::key_units; ++wave) {
+    expect_free(key,
+                lds_write(16,
+                          [&](int lane) {
+                            const int number = 64 * wave + lane;
+                            const kernels::key_unit unit = tiles::key_unit_of(number);
+                            if (number >= tiles::key_units)
+                              return inactive_lane;
+                            for (int e = 0; e < 8; ++e)
+                              ++keys_brought[static_cast<std::size_t>(unit.key * Config.head.qk +
+                                                                      unit.element + e)];
+                            return coordinate{unit.key, unit.element};
+                          }),
+                "write of K");
+  }
+  for (int wave = 0; wave * 64 < tiles::value_units; ++wave)
+    for (int e = 0; e < 8; ++e)
+      expect_free(value,
+                  lds_write(8,
+                            [&](int lane) {
+                              const int number = 64 * wave + lane;
+                              const kernels::value_unit unit = tiles::value_unit_of(number);
+                              if (number >= tiles::value_units || unit.element >= Config.head.v)
+                                return inactive_lane;
+                              for (int i = 0; i < 4; ++i)
+                                ++values_brought[static_cast<std::size_t>(
+                                    (unit.key + i) * Config.head.v + unit.element + e)];
+                              return coordinate{unit.element + e, unit.key};
+                            }),
+                  "write of V");
+  for (const auto* brought : {&keys_brought, &values_brought})
+    for (const int times : *brought)
+      ASSERT_EQ(times, 1);
+  attention_problem p;
+  p.head = Config.head;
+  p.queries = 1;
+  EXPECT_EQ(plan(p, mi300x).lds_bytes, static_cast<std::int64_t>(sizeof(typename tiles::storage)));
+}
+
+template <int Index>
+void check_layouts_from() {
+  if constexpr (Index < attention_head_count) {
+    check_layouts<bf16, kernels::attention_config_of(attention_heads[Index])>();
+    check_layouts_from<Index + 1>();
+  }
+}
+TEST(attention_tiles, have_no_conflicts_anywhere) {
+  check_layouts_from<0>();
+}
+
+} // namespace
