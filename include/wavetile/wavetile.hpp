@@ -47,6 +47,7 @@
 #include <wavetile/launch/device.hpp>
 #include <wavetile/launch/launch.hpp>
 
+#include <wavetile/attention.hpp>
 #include <wavetile/reduce.hpp>
 #include <wavetile/reduce_segmented.hpp>
 #include <wavetile/softmax.hpp>
