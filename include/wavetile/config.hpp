@@ -24,9 +24,15 @@
 #endif
 #if defined(__CUDACC__) && !WAVETILE_HIP
 #define WAVETILE_CUDA 1
+#if !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#error "wavetile: nvcc needs --expt-relaxed-constexpr"
+#endif
 #else
 #define WAVETILE_CUDA 0
 #endif
+
+/// 1 where device functions exist, in either language.
+#define WAVETILE_GPU (WAVETILE_HIP || WAVETILE_CUDA)
 
 /// 1 while the compiler generates code for a GPU, 0 in a host pass. Selects between two spellings
 /// of one result only: types, sizes and constants never depend on it.
@@ -41,6 +47,13 @@
 #define WAVETILE_AMDGCN 1
 #else
 #define WAVETILE_AMDGCN 0
+#endif
+
+/// 1 in a device pass for an NVIDIA GPU.
+#if WAVETILE_DEVICE_PASS && WAVETILE_CUDA
+#define WAVETILE_PTX 1
+#else
+#define WAVETILE_PTX 0
 #endif
 
 /// 1 where infinities or NaNs may be assumed absent (-ffast-math, -ffinite-math-only). Bit tests
@@ -68,6 +81,13 @@
 #define WAVETILE_HOST
 #define WAVETILE_DEVICE
 #define WAVETILE_HD
+#endif
+
+/// Marks a kernel whose workgroups always have `size` work-items: registers are budgeted for that.
+#if WAVETILE_HIP
+#define WAVETILE_WORKGROUP_SIZE(size) __attribute__((amdgpu_flat_work_group_size(size, size)))
+#elif WAVETILE_CUDA
+#define WAVETILE_WORKGROUP_SIZE(size) __launch_bounds__(size)
 #endif
 
 /// For small functions that must vanish into their caller also at -O0: address spaces and

@@ -44,7 +44,8 @@ status reduce_partial_rows(const kernels::reduce_call& call,
   const int64_t tail = columns % Types::chunk;
   const int for_tail = log2_up(tail > 1 ? tail : 1);
   const int lanes_log2 = wanted > for_tail ? wanted : for_tail;
-  arguments.lanes_log2 = static_cast<uint32_t>(lanes_log2 < 6 ? lanes_log2 : 6);
+  arguments.lanes_log2 =
+      static_cast<uint32_t>(lanes_log2 < wave_size_log2 ? lanes_log2 : wave_size_log2);
   const int64_t rows_per_group = config.threads() >> arguments.lanes_log2;
   using arguments_type = kernels::reduce_row_arguments<Types>;
   return launch_groups(&kernels::reduce_row_lanes<Types, config>, divide_up(rows, rows_per_group),
@@ -243,7 +244,8 @@ reduce_problem reduce_problem_of(view<Input, Rank> x, view<Output, ResultRank> y
 template <class Op, class Input, class Output, int Rank, int ResultRank>
 status reduce(view<Input, Rank> x, view<Output, ResultRank> y, Op operation,
               const reduce_options& options = {}, hipStream_t stream = nullptr) {
-  static_assert(!__is_const(Output), "wavetile: the output y is written, its elements are const");
+  static_assert(!detail::is_const_v<Output>,
+                "wavetile: the output y is written, its elements are const");
   using input = kernels::storage_or_self_t<Input>;
   using output = kernels::storage_or_self_t<Output>;
   constexpr const char* allowed = "fp64, fp32, fp16, bf16, int32, int64";

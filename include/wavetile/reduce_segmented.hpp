@@ -80,7 +80,8 @@ status reduce_segments(const segment_call& call, const Input* x, const Offset* o
                          arguments, stream);
   const int by_length = log2_up(mean_chunks > 1 ? mean_chunks : 1);
   const int by_tail = log2_up(types::chunk);
-  const int lanes_log2 = by_length > 6 ? 6 : (by_length > by_tail ? by_length : by_tail);
+  const int lanes_log2 =
+      by_length > wave_size_log2 ? wave_size_log2 : (by_length > by_tail ? by_length : by_tail);
   arguments.lanes_log2 = static_cast<uint32_t>(lanes_log2);
   const int64_t per_group = config.threads() >> lanes_log2;
   return launch_groups(&kernels::reduce_segment_lanes<types, Offset, config>,
@@ -109,7 +110,8 @@ status reduce_segments(const segment_call& call, const Input* x, const Offset* o
 template <class Op, class Input, class Offset, class Output>
 status reduce_segmented(view<Input, 1> x, view<Offset, 1> offsets, view<Output, 1> y, Op operation,
                         hipStream_t stream = nullptr) {
-  static_assert(!__is_const(Output), "wavetile: the output y is written, its elements are const");
+  static_assert(!detail::is_const_v<Output>,
+                "wavetile: the output y is written, its elements are const");
   using input = kernels::storage_or_self_t<Input>;
   using output = kernels::storage_or_self_t<Output>;
   using offset = kernels::storage_or_self_t<Offset>;

@@ -157,7 +157,8 @@ template <softmax_form Form, class Result, class Gradient, class Output, int Ran
 status softmax_backward_of_views(const view<Result, Rank>& y, const view<Gradient, Rank>& gradient,
                                  const view<Output, Rank>& out, const view<M, MaskRank>* mask,
                                  const softmax_options& options, hipStream_t stream) {
-  static_assert(!__is_const(Output), "wavetile: the output dx is written, its elements are const");
+  static_assert(!detail::is_const_v<Output>,
+                "wavetile: the output dx is written, its elements are const");
   constexpr const char* allowed = "fp32, fp16, bf16";
   if constexpr (!kernels::is_softmax_type<Result>) {
     return kernels::unsupported_element("y", kernels::type_name<Result>(), allowed);

@@ -170,7 +170,8 @@ template <softmax_form Form, class Input, class Output, int Rank, class M, int M
 status softmax_of_views(const view<Input, Rank>& x, const view<Output, Rank>& y,
                         const view<M, MaskRank>* mask, const softmax_options& options,
                         hipStream_t stream) {
-  static_assert(!__is_const(Output), "wavetile: the output y is written, its elements are const");
+  static_assert(!detail::is_const_v<Output>,
+                "wavetile: the output y is written, its elements are const");
   constexpr const char* allowed = "fp32, fp16, bf16";
   if constexpr (!kernels::is_softmax_type<Input>) {
     return kernels::unsupported_element("x", kernels::type_name<Input>(), allowed);

@@ -23,7 +23,7 @@
 #include <wavetile/lds/report.hpp>
 #include <wavetile/lds/tile.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 #include <wavetile/wave/broadcast.hpp>
 #include <wavetile/wave/lane.hpp>
 #include <wavetile/wave/operations.hpp>

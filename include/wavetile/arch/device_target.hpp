@@ -15,6 +15,10 @@ inline constexpr architecture pass_architecture = architecture::gfx90a;
 inline constexpr architecture pass_architecture = architecture::gfx950;
 #elif WAVETILE_AMDGCN && defined(__gfx9_4_generic__)
 inline constexpr architecture pass_architecture = architecture::gfx9_4_generic;
+#elif WAVETILE_CUDA && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+inline constexpr architecture pass_architecture = architecture::sm90;
+#elif WAVETILE_CUDA // and the host pass: the lane count all NVIDIA architectures share
+inline constexpr architecture pass_architecture = architecture::sm80;
 #else
 inline constexpr architecture pass_architecture = architecture::unknown;
 #endif
@@ -33,13 +37,23 @@ inline constexpr target device_target = target_of(detail::pass_architecture);
 /// Lanes of a wavefront in device code. A constant of ours: the built-in one of HIP is not a
 /// constant from ROCm 7 on.
 inline constexpr int wave_size = device_target.wave_size;
+inline constexpr int wave_size_log2 = wave_size == 64 ? 6 : 5;
+static_assert(1 << wave_size_log2 == wave_size);
+
+/// The target on which the library's own kernels prove their layouts, whatever is compiled for: the
+/// one they are tuned for.
+#if WAVETILE_CUDA
+inline constexpr const target& proof_target = targets::sm80;
+#else
+inline constexpr const target& proof_target = targets::gfx942;
+#endif
 
 /// False only in a device pass for an architecture without a description. Kernels put their body
 /// under `if constexpr (device_pass_supported)` and end the other branch in `refuse_to_run`: such a
 /// program still compiles, and host code refuses the device before launch.
 inline constexpr bool device_pass_supported = !WAVETILE_DEVICE_PASS || device_target.known();
 
-#if WAVETILE_HIP || WAVETILE_CUDA
+#if WAVETILE_GPU
 /// Ends the program with an error; what a kernel does on an architecture that it has no code for.
 WAVETILE_DEVICE inline void refuse_to_run() {
 #if WAVETILE_DEVICE_PASS

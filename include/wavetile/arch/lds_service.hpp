@@ -91,10 +91,10 @@ struct lds_service {
 
 namespace detail {
 
-/// `phases` runs of consecutive lanes that cover a wave of 64.
-constexpr lds_service consecutive_lanes(int phases, int banks, evidence tag) {
+/// `phases` runs of consecutive lanes that cover a wave.
+constexpr lds_service consecutive_lanes(int phases, int banks, evidence tag, int lanes = 64) {
   lds_service service{phases, banks, tag, {}};
-  const int run = 64 / phases;
+  const int run = lanes / phases;
   for (int phase = 0; phase < phases; ++phase)
     service.lanes[phase] = ((uint64_t{1} << run) - 1) << (run * phase);
   return service;

@@ -7,7 +7,7 @@
 namespace wavetile {
 
 /// Architectures by name. `unknown` is every other one, and the host.
-enum class architecture : uint8_t { unknown, gfx90a, gfx942, gfx9_4_generic, gfx950 };
+enum class architecture : uint8_t { unknown, gfx90a, gfx942, gfx9_4_generic, gfx950, sm80, sm90 };
 
 /// Which fp8 formats the conversion and matrix instructions use.
 enum class fp8_support : uint8_t { none, fnuz, ocp };

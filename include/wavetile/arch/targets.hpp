@@ -7,6 +7,7 @@
 /// measurements on gfx950.
 #pragma once
 
+#include <wavetile/arch/cuda/targets.hpp>
 #include <wavetile/arch/target.hpp>
 
 namespace wavetile {
@@ -129,6 +130,8 @@ inline constexpr target gfx90a = detail::make_gfx90a();
 inline constexpr target gfx942 = detail::make_gfx942(); ///< MI300A, MI300X, MI325X
 inline constexpr target gfx950 = detail::make_gfx950();
 inline constexpr target gfx9_4_generic = detail::make_gfx9_4_generic();
+inline constexpr target sm80 = detail::make_sm80();
+inline constexpr target sm90 = detail::make_sm90();
 inline constexpr target unknown = detail::make_unknown();
 
 } // namespace targets
@@ -144,6 +147,10 @@ constexpr const target& target_of(architecture arch) {
     return targets::gfx9_4_generic;
   case architecture::gfx950:
     return targets::gfx950;
+  case architecture::sm80:
+    return targets::sm80;
+  case architecture::sm90:
+    return targets::sm90;
   case architecture::unknown:
     break;
   }
@@ -153,8 +160,9 @@ constexpr const target& target_of(architecture arch) {
 /// The architecture a runtime or compiler names, features and all: "gfx942:sramecc+:xnack-".
 /// `unknown` for every name without a description and for null.
 constexpr architecture find_architecture(const char* name) {
-  constexpr architecture all[] = {architecture::gfx90a, architecture::gfx942,
-                                  architecture::gfx9_4_generic, architecture::gfx950};
+  constexpr architecture all[] = {architecture::gfx90a,         architecture::gfx942,
+                                  architecture::gfx9_4_generic, architecture::gfx950,
+                                  architecture::sm80,           architecture::sm90};
   if (name == nullptr)
     return architecture::unknown;
   for (architecture candidate : all) {
@@ -175,6 +183,10 @@ constexpr const target& find_target(const char* name) {
 }
 
 /// Names of the devices that kernels of the library can run on, for messages.
+#if WAVETILE_CUDA
+inline constexpr const char* supported_architectures = "sm_80, sm_90";
+#else
 inline constexpr const char* supported_architectures = "gfx90a, gfx942, gfx950";
+#endif
 
 } // namespace wavetile

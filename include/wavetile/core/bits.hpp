@@ -44,6 +44,16 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint64_t opaque(uint64_t value) {
 #endif
 }
 
+/// Whether one of two is NaN; may be assumed false where NaNs may be assumed absent.
+template <class T>
+WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool unordered(T a, T b) {
+#if WAVETILE_CUDA
+  return a != a || b != b;
+#else
+  return __builtin_isunordered(a, b);
+#endif
+}
+
 } // namespace detail
 
 /// The 32 bits of `x`.
@@ -73,14 +83,14 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_nan(float x) {
 #if WAVETILE_FINITE_MATH
   return (float_bits(x) & 0x7FFFFFFFu) > 0x7F800000u;
 #else
-  return __builtin_isunordered(x, x);
+  return detail::unordered(x, x);
 #endif
 }
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bool is_nan(double x) {
 #if WAVETILE_FINITE_MATH
   return (double_bits(x) & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
 #else
-  return __builtin_isunordered(x, x);
+  return detail::unordered(x, x);
 #endif
 }
 

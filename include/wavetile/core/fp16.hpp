@@ -31,6 +31,12 @@ private:
     if (!__builtin_is_constant_evaluated()) {
       return __builtin_bit_cast(uint16_t, static_cast<_Float16>(value));
     }
+#elif WAVETILE_PTX
+    if (!__builtin_is_constant_evaluated()) {
+      uint16_t code;
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(value));
+      return code;
+    }
 #endif
     return static_cast<uint16_t>(detail::encode_small<detail::fp16_format>(value));
   }
@@ -38,6 +44,12 @@ private:
 #if WAVETILE_AMDGCN
     if (!__builtin_is_constant_evaluated()) {
       return static_cast<float>(__builtin_bit_cast(_Float16, code));
+    }
+#elif WAVETILE_PTX
+    if (!__builtin_is_constant_evaluated()) {
+      float value;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(code));
+      return value;
     }
 #endif
     return detail::decode_small<detail::fp16_format>(code);

@@ -27,6 +27,10 @@ inline constexpr float ln_2 = 0.693147180559945309417f;
 WAVETILE_HD WAVETILE_FORCE_INLINE float exp2(float x) {
 #if WAVETILE_AMDGCN
   return __builtin_amdgcn_exp2f(x);
+#elif WAVETILE_PTX
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
 #else
   return __builtin_exp2f(x);
 #endif
@@ -37,6 +41,8 @@ WAVETILE_HD WAVETILE_FORCE_INLINE float exp2(float x) {
 WAVETILE_HD WAVETILE_FORCE_INLINE float log2(float x) {
 #if WAVETILE_AMDGCN
   return __builtin_amdgcn_logf(x);
+#elif WAVETILE_PTX
+  return __log2f(x);
 #else
   return __builtin_log2f(x);
 #endif
@@ -57,6 +63,8 @@ WAVETILE_HD WAVETILE_FORCE_INLINE float log(float x) {
 WAVETILE_HD WAVETILE_FORCE_INLINE float reciprocal(float x) {
 #if WAVETILE_AMDGCN
   return __builtin_amdgcn_rcpf(x);
+#elif WAVETILE_PTX
+  return __frcp_rn(x);
 #else
   return 1.0f / x;
 #endif
@@ -66,6 +74,8 @@ WAVETILE_HD WAVETILE_FORCE_INLINE float reciprocal(float x) {
 WAVETILE_HD WAVETILE_FORCE_INLINE float rsqrt(float x) {
 #if WAVETILE_AMDGCN
   return __builtin_amdgcn_rsqf(x);
+#elif WAVETILE_PTX
+  return ::rsqrtf(x);
 #else
   return 1.0f / __builtin_sqrtf(x);
 #endif
@@ -73,10 +83,18 @@ WAVETILE_HD WAVETILE_FORCE_INLINE float rsqrt(float x) {
 
 /// a * b + c, rounded once.
 WAVETILE_HD WAVETILE_FORCE_INLINE float fma(float a, float b, float c) {
+#if WAVETILE_PTX
+  return ::fmaf(a, b, c);
+#else
   return __builtin_fmaf(a, b, c);
+#endif
 }
 WAVETILE_HD WAVETILE_FORCE_INLINE double fma(double a, double b, double c) {
+#if WAVETILE_PTX
+  return ::fma(a, b, c);
+#else
   return __builtin_fma(a, b, c);
+#endif
 }
 
 /// What the larger or smaller of two numbers is when one is a NaN.
@@ -95,7 +113,7 @@ WAVETILE_HD WAVETILE_FORCE_INLINE T propagate_nan(T a, T b, T value) {
   const int nans = int{is_nan(a)} + int{is_nan(b)}; // ||, with its branches, costs more
   return select(nans != 0, static_cast<T>(quiet_nan), value);
 #else
-  return __builtin_isunordered(a, b) ? static_cast<T>(quiet_nan) : value;
+  return unordered(a, b) ? static_cast<T>(quiet_nan) : value;
 #endif
 }
 
@@ -113,10 +131,17 @@ WAVETILE_HD WAVETILE_FORCE_INLINE T maximum(T a, T b) {
 #endif
   else {
     T larger;
+#if WAVETILE_PTX
+    if constexpr (detail::is_same_v<T, float>)
+      larger = ::fmaxf(a, b);
+    else
+      larger = ::fmax(a, b);
+#else
     if constexpr (detail::is_same_v<T, float>)
       larger = __builtin_fmaxf(a, b);
     else
       larger = __builtin_fmax(a, b);
+#endif
     return Rule == nan_rule::propagate ? detail::propagate_nan(a, b, larger) : larger;
   }
 }
@@ -132,10 +157,17 @@ WAVETILE_HD WAVETILE_FORCE_INLINE T minimum(T a, T b) {
 #endif
   else {
     T smaller;
+#if WAVETILE_PTX
+    if constexpr (detail::is_same_v<T, float>)
+      smaller = ::fminf(a, b);
+    else
+      smaller = ::fmin(a, b);
+#else
     if constexpr (detail::is_same_v<T, float>)
       smaller = __builtin_fminf(a, b);
     else
       smaller = __builtin_fmin(a, b);
+#endif
     return Rule == nan_rule::propagate ? detail::propagate_nan(a, b, smaller) : smaller;
   }
 }

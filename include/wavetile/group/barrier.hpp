@@ -2,9 +2,9 @@
 /// Synchronisation of a workgroup.
 #pragma once
 
-#include <wavetile/arch/device_target.hpp>
+#include <wavetile/arch/instructions.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::group {
 
@@ -13,9 +13,7 @@ namespace wavetile::group {
 /// of a workgroup, never return early. Waits for LDS operations in flight; global loads in flight
 /// stay so. In a workgroup of one wave no s_barrier is emitted.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier() {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  __builtin_amdgcn_s_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  instruction::barrier();
 }
 
 } // namespace wavetile::group

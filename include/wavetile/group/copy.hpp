@@ -8,7 +8,7 @@
 #include <wavetile/lds/access.hpp>
 #include <wavetile/lds/tile.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::group {
 

@@ -6,7 +6,7 @@
 #include <wavetile/group/workgroup.hpp>
 #include <wavetile/wave/reduce.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::group {
 

@@ -5,7 +5,7 @@
 #include <wavetile/group/barrier.hpp>
 #include <wavetile/wave/lane.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::group {
 

@@ -26,7 +26,9 @@ inline status query_device(int ordinal, device_info& info) {
   if (const hipError_t error = hipGetDeviceProperties(&properties, ordinal); error != hipSuccess)
     return detail::runtime_failure("hipGetDeviceProperties", error);
   int xcd_count = 0; // stays unknown on runtimes before ROCm 7, which have no such attribute
-#if HIP_VERSION_MAJOR >= 7
+#if WAVETILE_CUDA
+  xcd_count = 1;
+#elif HIP_VERSION_MAJOR >= 7
   if (hipDeviceGetAttribute(&xcd_count, hipDeviceAttributeNumberOfXccs, ordinal) != hipSuccess)
     xcd_count = 0;
 #endif

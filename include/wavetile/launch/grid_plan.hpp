@@ -2,6 +2,7 @@
 /// How many workgroups go into one dispatch.
 #pragma once
 
+#include <wavetile/arch/instructions.hpp>
 #include <wavetile/core/math.hpp>
 
 namespace wavetile {
@@ -55,10 +56,10 @@ constexpr grid_plan plan_items(int64_t items, int block, int64_t items_per_group
   return plan_groups(divide_up(items, items_per_group), block);
 }
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 /// The number of the calling workgroup in its plan, in 64 bits.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t group_number(const grid_slice& slice) {
-  return slice.first + static_cast<int64_t>(__builtin_amdgcn_workgroup_id_x());
+  return slice.first + static_cast<int64_t>(instruction::workgroup_x());
 }
 #endif
 

@@ -60,7 +60,7 @@ struct layout {
     return pitch % alignment == 0 && (chunk == 0 || chunk % access_bytes == 0);
   }
 
-  WAVETILE_HD constexpr bool operator==(const layout&) const = default;
+  constexpr bool operator==(const layout&) const = default;
 };
 
 /// Rows one after the other.

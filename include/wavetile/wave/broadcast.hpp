@@ -7,7 +7,7 @@
 #include <wavetile/wave/detail/dpp.hpp>
 #include <wavetile/wave/lane.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::wave {
 
@@ -16,17 +16,14 @@ namespace wavetile::wave {
 /// lane of the wave that holds the value, also one that does not execute the call.
 template <class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE T broadcast(const T& value, int source) {
-  return detail::map_words(value, [source](uint32_t word) {
-    return static_cast<uint32_t>(__builtin_amdgcn_readlane(static_cast<int>(word), source));
-  });
+  return detail::map_words(
+      value, [source](uint32_t word) { return instruction::read_uniform_lane(word, source); });
 }
 
 /// The `value` of the first active lane, in scalar registers. One v_readfirstlane_b32.
 template <class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE T broadcast_first(const T& value) {
-  return detail::map_words(value, [](uint32_t word) {
-    return static_cast<uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(word)));
-  });
+  return detail::map_words(value, [](uint32_t word) { return instruction::read_first_lane(word); });
 }
 
 /// In every group of `Width` consecutive lanes the `value` of its lane `Source`. Width 2, 4, 16:
@@ -50,10 +47,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE T broadcast(const T& value) {
     return detail::dpp_move<dpp::row_newbcast(Source)>(value);
   } else if constexpr (Width < wave_size) {
     static_assert(Width == 32, "a proper part of a 64-lane wave");
-    return detail::map_words(value, [](uint32_t word) {
-      return static_cast<uint32_t>(
-          __builtin_amdgcn_ds_swizzle(static_cast<int>(word), Source << 5));
-    });
+    return detail::map_words(
+        value, [](uint32_t word) { return instruction::swizzle<0, Source, 0>(word); });
   } else {
     return broadcast(value, Source);
   }

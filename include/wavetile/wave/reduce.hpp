@@ -21,7 +21,7 @@
 #include <wavetile/wave/broadcast.hpp>
 #include <wavetile/wave/scan.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile {
 namespace detail {

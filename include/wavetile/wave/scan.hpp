@@ -12,7 +12,7 @@
 #include <wavetile/wave/detail/carrier.hpp>
 #include <wavetile/wave/shuffle.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile {
 namespace detail {

@@ -10,7 +10,7 @@
 #include <wavetile/wave/detail/dpp.hpp>
 #include <wavetile/wave/lane.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile {
 namespace detail {
@@ -18,19 +18,13 @@ namespace detail {
 /// Reads lane `lane` of the wave, by ds_bpermute_b32: no LDS memory or banks, but its latency.
 template <class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE T read_lane(const T& value, int lane) {
-  const int address = lane * 4;
-  return map_words(value, [address](uint32_t word) {
-    return static_cast<uint32_t>(__builtin_amdgcn_ds_bpermute(address, static_cast<int>(word)));
-  });
+  return map_words(value, [lane](uint32_t word) { return instruction::read_lane(word, lane); });
 }
 
 /// ds_swizzle_b32 in its bit-mask mode: lane i of 32 reads lane ((i & And) | Or) ^ Xor.
 template <int And, int Or, int Xor, class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE T swizzle(const T& value) {
-  return map_words(value, [](uint32_t word) {
-    return static_cast<uint32_t>(
-        __builtin_amdgcn_ds_swizzle(static_cast<int>(word), And | Or << 5 | Xor << 10));
-  });
+  return map_words(value, [](uint32_t word) { return instruction::swizzle<And, Or, Xor>(word); });
 }
 
 /// The DPP control that is an exclusive-or of the lane with `Distance`, or -1.

@@ -7,14 +7,14 @@
 #include <wavetile/wave/detail/words.hpp>
 #include <wavetile/wave/lane.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::wave {
 
 /// Mask of the calling lanes whose `predicate` is true; the same value in every lane, in scalar
 /// registers. One v_cmp.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE lane_mask ballot(bool predicate) {
-  return __builtin_amdgcn_ballot_w64(predicate);
+  return instruction::ballot(predicate);
 }
 
 /// Mask of the lanes that execute the call.
@@ -82,8 +82,7 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr int last_lane(lane_mask mask) {
 /// Number of lanes of `mask` below the calling one: its place among them when it is one of them.
 /// v_mbcnt_lo, v_mbcnt_hi.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int rank_in(lane_mask mask) {
-  const uint32_t low = __builtin_amdgcn_mbcnt_lo(static_cast<uint32_t>(mask), 0u);
-  return static_cast<int>(__builtin_amdgcn_mbcnt_hi(static_cast<uint32_t>(mask >> 32), low));
+  return static_cast<int>(instruction::count_below(mask));
 }
 
 /// Mask of the calling lanes whose `value` has the same bits as the calling lane's own. One pass
@@ -94,9 +93,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE lane_mask match(const T& value) {
   for (;;) {
     uint32_t difference = 0;
     for (int i = 0; i < own.count; ++i)
-      difference |=
-          own.word[i] ^
-          static_cast<uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(own.word[i])));
+      difference |= own.word[i] ^ instruction::read_first_lane(own.word[i]);
     const bool same = difference == 0;
     const lane_mask matching = ballot(same);
     if (same)

@@ -28,9 +28,9 @@ struct small_float_format {
   special_codes specials;
   overflow on_overflow;
 
-  constexpr uint32_t sign_bit() const { return 1u << (exponent + mantissa); }
+  WAVETILE_HD constexpr uint32_t sign_bit() const { return 1u << (exponent + mantissa); }
   /// First magnitude code that is not a finite number.
-  constexpr uint32_t first_special() const {
+  WAVETILE_HD constexpr uint32_t first_special() const {
     const uint32_t top = ((1u << exponent) - 1u) << mantissa;
     switch (specials) {
     case special_codes::ieee:

@@ -7,7 +7,7 @@
 #include <wavetile/wave/detail/carrier.hpp>
 #include <wavetile/wave/lane.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::detail {
 
@@ -45,7 +45,7 @@ class wave_slots {
   }
   static constexpr bool reads_are_conflict_free() {
     for (int part = 0; part < Dwords / access_dwords; ++part)
-      if (!conflict_free(where, targets::gfx942, parallel_read(part)))
+      if (!conflict_free(where, proof_target, parallel_read(part)))
         return false;
     return true;
   }

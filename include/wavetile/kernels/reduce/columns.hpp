@@ -8,7 +8,7 @@
 #include <wavetile/lds/bank_conflicts.hpp>
 #include <wavetile/lds/tile.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -18,14 +18,14 @@ template <int Waves, int Words>
 class lane_exchange {
   static constexpr int piece = Words % 4 == 0 ? 4 : (Words % 2 == 0 ? 2 : 1); ///< dwords
   static constexpr int pieces = Words / piece;
-  static constexpr layout where = row_major(Waves * pieces, 64 * piece, 4);
+  static constexpr layout where = row_major(Waves * pieces, wave_size* piece, 4);
   static constexpr lds_access write_pieces = lds_write(piece * 4, [](int lane) {
-    return coordinate{0, lane * piece};
+    return lane < wave_size ? coordinate{0, lane * piece} : inactive_lane;
   });
   static constexpr lds_access read_pieces = lds_read(piece * 4, [](int lane) {
-    return coordinate{0, lane * piece};
+    return lane < wave_size ? coordinate{0, lane * piece} : inactive_lane;
   });
-  static_assert(conflict_free(where, targets::gfx942, write_pieces, read_pieces));
+  static_assert(conflict_free(where, proof_target, write_pieces, read_pieces));
   using exchange_tile = tile<uint32_t, where>;
 
 public:
@@ -69,8 +69,7 @@ private:
 /// axis.
 template <class Types, reduce_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    reduce_columns(reduce_column_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void reduce_columns(reduce_column_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using input = typename Types::input;
     using output = typename Types::output;

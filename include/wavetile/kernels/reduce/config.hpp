@@ -2,7 +2,7 @@
 /// The ways the reduction kernels are cut.
 #pragma once
 
-#include <wavetile/integers.hpp>
+#include <wavetile/arch/device_target.hpp>
 
 namespace wavetile {
 
@@ -35,8 +35,13 @@ struct reduce_config {
     return {4, value_bytes > 8 ? 1 : 4};
   }
 
-  constexpr int threads() const { return waves * 64; }
+  constexpr int threads() const { return waves * wave_size; }
   friend constexpr bool operator==(const reduce_config&, const reduce_config&) = default;
 };
 
 } // namespace wavetile
+
+#if WAVETILE_CUDA
+// nvcc 13.0 names the type of a template argument by its mangled name in the host's stubs
+using _ZN8wavetile13reduce_configE = wavetile::reduce_config;
+#endif

@@ -86,7 +86,7 @@ constexpr int log2_up(int64_t n) {
 /// Lanes along the columns (log2) and workgroups along them.
 constexpr void plan_across(reduce_plan& result, int64_t columns, int chunk) {
   const int64_t lanes = columns / chunk + columns % chunk;
-  result.lanes_log2 = log2_up(lanes) < 6 ? log2_up(lanes) : 6;
+  result.lanes_log2 = log2_up(lanes) < wave_size_log2 ? log2_up(lanes) : wave_size_log2;
   result.groups_across = divide_up(lanes, int64_t{1} << result.lanes_log2);
 }
 
@@ -163,7 +163,7 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
       result.kernel = reduce_kernel::row_lanes;
       const int64_t tail = problem.reduced % chunk;
       const int wanted = detail::log2_up(chunks > tail ? chunks : (tail > 1 ? tail : 1));
-      result.lanes_log2 = wanted < 6 ? wanted : 6;
+      result.lanes_log2 = wanted < wave_size_log2 ? wanted : wave_size_log2;
       result.groups = divide_up(problem.leading, int64_t{threads >> result.lanes_log2});
     } else {
       refuse(reduce_kernel::row_lanes, reduce_refusal::row_too_long);
@@ -193,7 +193,7 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
                        problem.results() * result.parts * problem.value_bytes,
                        groups >= device.cu_count);
     result.groups = groups * (result.kernel == reduce_kernel::columns_split ? result.parts : 1);
-    result.lds_bytes = int64_t{result.config.waves} * 64 * round_up(problem.value_bytes * chunk, 4);
+    result.lds_bytes = int64_t{threads} * round_up(problem.value_bytes * chunk, 4);
   } else {
     consider(reduce_kernel::all_split);
     consider(reduce_kernel::all_workgroup);

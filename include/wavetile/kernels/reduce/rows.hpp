@@ -6,7 +6,7 @@
 #include <wavetile/kernels/rows/row_stream.hpp>
 #include <wavetile/kernels/rows/team.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -77,8 +77,7 @@ private:
 /// 2^lanes_log2 lanes of a wave for each row.
 template <class Types, reduce_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    reduce_row_lanes(reduce_row_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void reduce_row_lanes(reduce_row_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const lanes_team team(1u << args.lanes_log2);
     const int64_t thread = int64_t{workgroup_id()} * Config.threads() + thread_id();
@@ -99,9 +98,8 @@ WAVETILE_KERNEL
 
 /// A workgroup for each row.
 template <class Types, reduce_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    reduce_row_workgroup(reduce_row_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void reduce_row_workgroup(
+    reduce_row_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using group_reduce = group::reduce<typename Types::value, Config.threads()>;
     WAVETILE_SHARED typename group_reduce::storage memory;
@@ -122,8 +120,7 @@ WAVETILE_KERNEL
 /// First step: workgroup g combines units g, g + group_stride, … of rows x parts into partials[g].
 template <class Types, reduce_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    reduce_row_parts(reduce_row_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void reduce_row_parts(reduce_row_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using group_reduce = group::reduce<typename Types::value, Config.threads()>;
     WAVETILE_SHARED typename group_reduce::storage memory;

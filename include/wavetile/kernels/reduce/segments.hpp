@@ -4,7 +4,7 @@
 
 #include <wavetile/kernels/reduce/rows.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -35,9 +35,8 @@ find_segment(const reduce_segment_arguments<Types, Offset>& args, int64_t segmen
 
 /// 2^lanes_log2 lanes of a wave for each segment.
 template <class Types, class Offset, reduce_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    reduce_segment_lanes(reduce_segment_arguments<Types, Offset> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void reduce_segment_lanes(
+    reduce_segment_arguments<Types, Offset> args) {
   if constexpr (device_pass_supported) {
     const lanes_team team(1u << args.lanes_log2);
     const int64_t thread = int64_t{workgroup_id()} * Config.threads() + thread_id();
@@ -59,9 +58,8 @@ WAVETILE_KERNEL
 
 /// A workgroup for each segment.
 template <class Types, class Offset, reduce_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    reduce_segment_workgroup(reduce_segment_arguments<Types, Offset> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void reduce_segment_workgroup(
+    reduce_segment_arguments<Types, Offset> args) {
   if constexpr (device_pass_supported) {
     using group_reduce = group::reduce<typename Types::value, Config.threads()>;
     WAVETILE_SHARED typename group_reduce::storage memory;

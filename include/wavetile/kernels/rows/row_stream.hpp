@@ -4,7 +4,7 @@
 
 #include <wavetile/kernels/rows/row_tile.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 

@@ -11,8 +11,10 @@
 /// at every address that is a multiple of the element size: the HSA ABI runs gfx9 with unaligned
 /// accesses enabled, and LLVM relies on that too (it would join the elements again if they were
 /// loaded one by one). Rows that are not multiples of 16 bytes apart only touch more cache lines.
+/// Elsewhere see core/detail/any_address.hpp.
 #pragma once
 
+#include <wavetile/core/detail/any_address.hpp>
 #include <wavetile/core/vec.hpp>
 
 namespace wavetile::kernels {
@@ -20,7 +22,7 @@ namespace wavetile::kernels {
 /// Stores to any multiple of the element size, in accesses as wide as the target allows.
 template <class T, int N>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_chunk(T* to, const vec<T, N>& value) {
-  __builtin_memcpy(to, &value, sizeof value);
+  detail::store_anywhere(to, value);
 }
 
 /// Whole chunks and tail columns at the start of a row.
@@ -94,7 +96,7 @@ public:
 #endif
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const void* from) {
-    __builtin_memcpy(&word_, from, sizeof word_);
+    detail::load_anywhere(word_, from);
   }
   /// The elements. Waits for the load.
   template <class V>

@@ -6,7 +6,7 @@
 #include <wavetile/wave/shuffle.hpp>
 #include <wavetile/wave/vote.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -20,7 +20,7 @@ struct larger_number {
 
 /// Number of the calling workgroup along x.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workgroup_id() {
-  return __builtin_amdgcn_workgroup_id_x();
+  return instruction::workgroup_x();
 }
 
 /// Number of one kind of LDS instruction that each wave issues.
@@ -81,7 +81,7 @@ public:
 template <int Waves, int Lines = 3>
 class workgroup_team {
   template <class T>
-  using reduction = group::reduce<T, Waves * 64>;
+  using reduction = group::reduce<T, Waves * wave_size>;
 
 public:
   struct storage {
@@ -96,7 +96,7 @@ public:
       : memory_(memory), thread_(static_cast<uint32_t>(thread_id())) {}
 
   WAVETILE_DEVICE uint32_t lane() const { return thread_; }
-  WAVETILE_DEVICE static constexpr uint32_t size() { return Waves * 64; }
+  WAVETILE_DEVICE static constexpr uint32_t size() { return Waves * wave_size; }
 
   /// In every lane of the workgroup the combination over its lanes, in scalar registers.
   template <int Line, class T, class Op>

@@ -13,7 +13,7 @@
 #include <wavetile/kernels/rows/team.hpp>
 #include <wavetile/kernels/softmax/forward_math.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -119,9 +119,8 @@ softmax_backward_of_row(const softmax_backward_arguments<Types>& args, const Tea
 
 /// Rows of up to 64 chunks: 2^lanes_log2 lanes a row, several rows a wave.
 template <class Types, softmax_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_backward_short_rows(softmax_backward_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_backward_short_rows(
+    softmax_backward_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const lanes_team team(1u << args.lanes_log2);
     const int64_t thread = int64_t{workgroup_id()} * Config.threads() + thread_id();
@@ -134,9 +133,8 @@ WAVETILE_KERNEL
 
 /// Rows that a wave holds.
 template <class Types, softmax_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_backward_wave_rows(softmax_backward_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_backward_wave_rows(
+    softmax_backward_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const int64_t row = args.first_row + int64_t{workgroup_id()} * Config.waves + wave_id();
     if (row < args.rows)
@@ -148,9 +146,8 @@ WAVETILE_KERNEL
 
 /// Rows that a workgroup holds.
 template <class Types, softmax_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_backward_workgroup(softmax_backward_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_backward_workgroup(
+    softmax_backward_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using team = workgroup_team<Config.waves>;
     WAVETILE_SHARED typename team::storage memory;

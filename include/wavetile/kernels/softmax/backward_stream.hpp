@@ -4,7 +4,7 @@
 
 #include <wavetile/kernels/softmax/backward.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -125,9 +125,8 @@ struct backward_stream {
 
 /// A workgroup for each row.
 template <class Types, softmax_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_backward_stream(softmax_backward_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_backward_stream(
+    softmax_backward_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using team_type = workgroup_team<Config.waves>;
     WAVETILE_SHARED typename team_type::storage memory;
@@ -145,9 +144,8 @@ WAVETILE_KERNEL
 
 /// First launch of a split problem: workgroup (row, part) writes the sum of its part.
 template <class Types, softmax_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_backward_split_measure(softmax_backward_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_backward_split_measure(
+    softmax_backward_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using team_type = workgroup_team<Config.waves>;
     WAVETILE_SHARED typename team_type::storage memory;
@@ -170,9 +168,8 @@ WAVETILE_KERNEL
 /// Second launch of a split problem: every wave adds the row's parts in the same order, then the
 /// workgroup writes the results of its own part.
 template <class Types, softmax_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_backward_split_write(softmax_backward_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_backward_split_write(
+    softmax_backward_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const uint32_t row_of_launch = workgroup_id() / args.parts;
     const uint32_t part = workgroup_id() - row_of_launch * args.parts;

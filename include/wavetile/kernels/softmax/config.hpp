@@ -2,7 +2,7 @@
 /// The ways the softmax kernels are cut, and what each can hold.
 #pragma once
 
-#include <wavetile/integers.hpp>
+#include <wavetile/arch/device_target.hpp>
 
 namespace wavetile {
 
@@ -45,11 +45,11 @@ struct softmax_config {
   int waves = 4; ///< of a workgroup
   int slots = 1; ///< chunks of a row each lane holds in registers, or has in flight at a time
 
-  constexpr int threads() const { return waves * 64; }
+  constexpr int threads() const { return waves * wave_size; }
 
   /// Whole chunks of the longest row it takes; no limit for `split` and `stream`.
   constexpr int64_t chunk_capacity() const {
-    return int64_t{slots} * (method == softmax_method::lanes ? 64 : threads());
+    return int64_t{slots} * (method == softmax_method::lanes ? wave_size : threads());
   }
   constexpr bool keeps_row() const {
     return method == softmax_method::lanes || method == softmax_method::workgroup;
@@ -116,3 +116,8 @@ constexpr softmax_config config_of(softmax_kernel kernel, softmax_form form, mas
 } // namespace kernels
 
 } // namespace wavetile
+
+#if WAVETILE_CUDA
+// nvcc 13.0 names the type of a template argument by its mangled name in the host's stubs
+using _ZN8wavetile14softmax_configE = wavetile::softmax_config;
+#endif

@@ -6,7 +6,7 @@
 #include <wavetile/kernels/rows/team.hpp>
 #include <wavetile/kernels/softmax/forward_math.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -127,8 +127,7 @@ softmax_of_row(const softmax_arguments<Types>& args, const Team& team, int64_t r
 /// Rows of up to 64 chunks: `args.lanes` lanes a row, a wave 64 / lanes rows.
 template <class Types, softmax_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_short_rows(softmax_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_short_rows(softmax_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const lanes_team team(1u << args.lanes_log2);
     const int64_t thread = int64_t{workgroup_id()} * Config.threads() + thread_id();
@@ -142,8 +141,7 @@ WAVETILE_KERNEL
 /// Rows that a wave holds.
 template <class Types, softmax_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_wave_rows(softmax_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_wave_rows(softmax_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const int64_t row = args.first_row + int64_t{workgroup_id()} * Config.waves + wave_id();
     if (row < args.rows)
@@ -156,8 +154,7 @@ WAVETILE_KERNEL
 /// Rows that a workgroup holds.
 template <class Types, softmax_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_workgroup(softmax_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_workgroup(softmax_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using team = workgroup_team<Config.waves>;
     WAVETILE_SHARED typename team::storage memory;

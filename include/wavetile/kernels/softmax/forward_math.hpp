@@ -21,7 +21,7 @@
 #include <wavetile/kernels/softmax/problem.hpp>
 #include <wavetile/wave/vote.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 

@@ -6,7 +6,7 @@
 #include <wavetile/kernels/rows/team.hpp>
 #include <wavetile/kernels/softmax/forward_math.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -164,8 +164,7 @@ private:
 /// A workgroup for each row.
 template <class Types, softmax_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_stream(softmax_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_stream(softmax_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using team_type = workgroup_team<Config.waves>;
     using stream_type = forward_stream<Types, Config.slots>;
@@ -194,9 +193,8 @@ WAVETILE_KERNEL
 /// First launch of a split problem: workgroup (row, part) writes the maximum and the sum of its
 /// part; the sum is -0 where masks hide the whole part.
 template <class Types, softmax_config Config>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_split_measure(softmax_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_split_measure(
+    softmax_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using team_type = workgroup_team<Config.waves>;
     using stream_type = forward_stream<Types, Config.slots>;
@@ -225,8 +223,7 @@ WAVETILE_KERNEL
 /// the workgroup writes the results of its own part.
 template <class Types, softmax_config Config>
 WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
-    softmax_split_write(softmax_arguments<Types> args) {
+WAVETILE_WORKGROUP_SIZE(Config.threads()) void softmax_split_write(softmax_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using stream_type = forward_stream<Types, Config.slots>;
     const uint32_t row_of_launch = workgroup_id() / args.parts;

@@ -174,7 +174,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   result.config = config_for(result.kernel);
   const bool short_rows = result.kernel == softmax_kernel::short_rows;
   const bool split = result.kernel == softmax_kernel::split;
-  result.lanes_log2 = 6;
+  result.lanes_log2 = wave_size_log2;
   if (short_rows) {
     result.lanes_log2 = 0;
     while ((int64_t{1} << result.lanes_log2) < (chunks > tail ? chunks : tail))

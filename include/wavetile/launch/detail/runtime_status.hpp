@@ -3,8 +3,7 @@
 #pragma once
 
 #include <wavetile/core/status.hpp>
-
-#include <hip/hip_runtime_api.h>
+#include <wavetile/launch/detail/runtime.hpp>
 
 namespace wavetile::detail {
 

@@ -11,7 +11,7 @@
 #include <wavetile/wave/detail/dpp.hpp>
 #include <wavetile/wave/operations.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::detail {
 
@@ -20,7 +20,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool is_nan_lane(float value) {
 #if WAVETILE_FINITE_MATH
   return is_nan(value);
 #else
-  return __builtin_isunordered(value, value);
+  return unordered(value, value);
 #endif
 }
 

@@ -6,7 +6,7 @@
 #include <wavetile/core/bits.hpp>
 #include <wavetile/core/type_traits.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::detail {
 

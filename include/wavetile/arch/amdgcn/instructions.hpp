@@ -1,0 +1,91 @@
+/// \file
+/// Instructions of gfx9 that the layers above are made of, under names all targets share.
+/// Meanings: arch/instructions.hpp.
+#pragma once
+
+#include <wavetile/arch/device_target.hpp>
+
+namespace wavetile::instruction {
+
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workitem_x() {
+  return __builtin_amdgcn_workitem_id_x();
+}
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workitem_y() {
+  return __builtin_amdgcn_workitem_id_y();
+}
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workitem_z() {
+  return __builtin_amdgcn_workitem_id_z();
+}
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workgroup_x() {
+  return __builtin_amdgcn_workgroup_id_x();
+}
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workgroup_size_x() {
+  return __builtin_amdgcn_workgroup_size_x();
+}
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workgroup_size_y() {
+  return __builtin_amdgcn_workgroup_size_y();
+}
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workgroup_size_z() {
+  return __builtin_amdgcn_workgroup_size_z();
+}
+
+/// v_mbcnt_lo, v_mbcnt_hi.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t count_below(uint64_t mask) {
+  const uint32_t low = __builtin_amdgcn_mbcnt_lo(static_cast<uint32_t>(mask), 0u);
+  return __builtin_amdgcn_mbcnt_hi(static_cast<uint32_t>(mask >> 32), low);
+}
+
+/// One v_cmp.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint64_t ballot(bool predicate) {
+  return __builtin_amdgcn_ballot_w64(predicate);
+}
+
+/// Not a bool: clang 22 stores the built-in's result one bit wide, and nothing later removes that
+/// store. Costs a scalar register pair.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t in_mask(uint64_t mask) {
+  return __builtin_amdgcn_inverse_ballot_w64(mask) ? 1u : 0u;
+}
+
+/// ds_bpermute_b32: no LDS memory or banks, but its latency.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t read_lane(uint32_t word, int lane) {
+  return static_cast<uint32_t>(__builtin_amdgcn_ds_bpermute(lane * 4, static_cast<int>(word)));
+}
+
+/// v_readlane_b32.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t read_uniform_lane(uint32_t word, int lane) {
+  return static_cast<uint32_t>(__builtin_amdgcn_readlane(static_cast<int>(word), lane));
+}
+
+/// v_readfirstlane_b32.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t read_first_lane(uint32_t word) {
+  return static_cast<uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(word)));
+}
+
+/// ds_swizzle_b32 in its bit-mask mode.
+template <int And, int Or, int Xor>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t swizzle(uint32_t word) {
+  return static_cast<uint32_t>(
+      __builtin_amdgcn_ds_swizzle(static_cast<int>(word), And | Or << 5 | Xor << 10));
+}
+
+/// A DPP move, which the compiler folds into the instruction that uses it where it can.
+template <int Control>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t dpp_move(uint32_t word) {
+  return static_cast<uint32_t>(
+      __builtin_amdgcn_update_dpp(0, static_cast<int>(word), Control, 0xF, 0xF, true));
+}
+template <int Control, int RowMask, int BankMask>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t dpp_move_or(uint32_t word, uint32_t otherwise) {
+  return static_cast<uint32_t>(__builtin_amdgcn_update_dpp(
+      static_cast<int>(otherwise), static_cast<int>(word), Control, RowMask, BankMask, false));
+}
+
+/// Waits for LDS operations in flight; global loads in flight stay so. In a workgroup of one wave
+/// no s_barrier is emitted.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+} // namespace wavetile::instruction

@@ -1,0 +1,85 @@
+/// \file
+/// HIP's names for the runtime calls that the library makes, on CUDA: for builds with nvcc where
+/// HIP's own mapping is not installed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdio>
+
+using hipError_t = cudaError_t;
+using hipStream_t = cudaStream_t;
+using hipDevice_t = int;
+using hipFuncAttributes = cudaFuncAttributes;
+
+inline constexpr hipError_t hipSuccess = cudaSuccess;
+inline constexpr hipError_t hipErrorNoDevice = cudaErrorNoDevice;
+inline constexpr hipError_t hipErrorInsufficientDriver = cudaErrorInsufficientDriver;
+inline constexpr hipError_t hipErrorNoBinaryForGpu = cudaErrorNoKernelImageForDevice;
+inline constexpr hipError_t hipErrorInvalidDeviceFunction = cudaErrorInvalidDeviceFunction;
+inline constexpr hipError_t hipErrorInvalidImage = cudaErrorInvalidKernelImage;
+inline constexpr hipError_t hipErrorInvalidKernelFile = cudaErrorInvalidSource;
+inline constexpr hipError_t hipErrorSharedObjectInitFailed = cudaErrorSharedObjectInitFailed;
+
+#define hipStreamPerThread cudaStreamPerThread
+#define hipStreamLegacy cudaStreamLegacy
+
+/// CUDA's properties, with the architecture as HIP names it: "sm_90".
+struct hipDeviceProp_t : cudaDeviceProp {
+  char gcnArchName[256];
+};
+
+inline const char* hipGetErrorName(hipError_t error) {
+  return cudaGetErrorName(error);
+}
+inline const char* hipGetErrorString(hipError_t error) {
+  return cudaGetErrorString(error);
+}
+inline hipError_t hipGetDeviceCount(int* count) {
+  return cudaGetDeviceCount(count);
+}
+inline hipError_t hipGetDevice(int* device) {
+  return cudaGetDevice(device);
+}
+inline hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
+  return cudaStreamGetDevice(stream, device);
+}
+inline hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kernel) {
+  return cudaFuncGetAttributes(attributes, kernel);
+}
+
+inline hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
+  const hipError_t error = cudaGetDeviceProperties(properties, device);
+  if (error == hipSuccess) {
+    std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "sm_%d%d",
+                  properties->major, properties->minor);
+    properties->sharedMemPerBlock = properties->sharedMemPerBlockOptin;
+  }
+  return error;
+}
+
+/// As HIP's: on the device of the stream, whatever the current one is, with as much dynamic LDS as
+/// a workgroup can have.
+inline hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                  std::size_t lds_bytes, hipStream_t stream) {
+  int current = 0;
+  hipError_t error = cudaGetDevice(&current);
+  int wanted = current;
+  if (error == hipSuccess && stream != nullptr && stream != cudaStreamPerThread &&
+      stream != cudaStreamLegacy)
+    error = cudaStreamGetDevice(stream, &wanted);
+  if (error == hipSuccess && wanted != current)
+    error = cudaSetDevice(wanted);
+  constexpr std::size_t without_asking = 48 * 1024;
+  if (error == hipSuccess && lds_bytes > without_asking)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(lds_bytes));
+  if (error == hipSuccess)
+    error = cudaLaunchKernel(kernel, grid, block, arguments, lds_bytes, stream);
+  if (wanted != current) {
+    const hipError_t restored = cudaSetDevice(current);
+    error = error == hipSuccess ? restored : error;
+  }
+  return error;
+}
