@@ -3,7 +3,7 @@
 #   wavetile_add_host_test(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
 #                          [LABELS <label>...])
 #   wavetile_add_hip_test(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
-#                         [LABELS <label>...] [ARCHITECTURES <arch>...] [TIMEOUT <seconds>])
+#                         [LABELS <label>...] [ARCHITECTURES <arch>...] [TIMEOUT <seconds>] [AMD_ONLY])
 #
 #   wavetile_hip_command(<out-var>)   the compiler and its flags for a HIP file, without an architecture
 #
@@ -12,11 +12,17 @@
 include_guard(GLOBAL)
 find_package(Threads REQUIRED)
 if(WAVETILE_BUILD_TESTS)
-  find_package(GTest REQUIRED)
+  if(WAVETILE_GOOGLETEST_SOURCE) # where it is not installed: its sources
+    add_subdirectory(${WAVETILE_GOOGLETEST_SOURCE} ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+  else()
+    find_package(GTest REQUIRED)
+  endif()
 endif()
 
 function(wavetile_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-restrict;-Werror=all-warnings>)
 endfunction()
 
 # Settings shared by every program this project builds for itself.
@@ -70,7 +76,11 @@ function(wavetile_register_hip_test name target)
 endfunction()
 
 function(wavetile_add_hip_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;OPTIONS;LABELS;ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AMD_ONLY" "TIMEOUT"
+                        "SOURCES;LIBRARIES;OPTIONS;LABELS;ARCHITECTURES")
+  if(arg_AMD_ONLY AND WAVETILE_PLATFORM STREQUAL "cuda")
+    return()
+  endif()
   wavetile_find_hip(hip_ready)
   if(NOT hip_ready)
     set_property(GLOBAL APPEND PROPERTY WAVETILE_SKIPPED_HIP_TESTS ${name})

@@ -42,8 +42,13 @@ inline hipError_t hipGetDeviceCount(int* count) {
 inline hipError_t hipGetDevice(int* device) {
   return cudaGetDevice(device);
 }
+/// While `stream` is being captured CUDA does not tell; it then must belong to the current device.
 inline hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
-  return cudaStreamGetDevice(stream, device);
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (const hipError_t error = cudaStreamIsCapturing(stream, &capture); error != hipSuccess)
+    return error;
+  return capture == cudaStreamCaptureStatusNone ? cudaStreamGetDevice(stream, device)
+                                                : cudaGetDevice(device);
 }
 inline hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kernel) {
   return cudaFuncGetAttributes(attributes, kernel);
@@ -68,7 +73,7 @@ inline hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, voi
   int wanted = current;
   if (error == hipSuccess && stream != nullptr && stream != cudaStreamPerThread &&
       stream != cudaStreamLegacy)
-    error = cudaStreamGetDevice(stream, &wanted);
+    error = hipStreamGetDevice(stream, &wanted);
   if (error == hipSuccess && wanted != current)
     error = cudaSetDevice(wanted);
   constexpr std::size_t without_asking = 48 * 1024;
