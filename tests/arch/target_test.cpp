@@ -1,6 +1,7 @@
 // Facts of the architectures, on the host.
 #include <wavetile/arch/device_info.hpp>
 #include <wavetile/arch/device_target.hpp>
+#include <wavetile/arch/dpp_source.hpp>
 
 #include <gtest/gtest.h>
 
@@ -136,4 +137,44 @@ TEST(device_info, counts_are_never_invented) {
 }
 
 } // namespace
+TEST(target, nvidia_architectures) {
+  EXPECT_EQ(find_architecture("sm_80"), architecture::sm80);
+  EXPECT_EQ(find_architecture("sm_90"), architecture::sm90);
+  EXPECT_EQ(find_architecture("sm_86"), architecture::unknown); // less shared memory than sm_80
+  for (const target& facts : {targets::sm80, targets::sm90}) {
+    EXPECT_EQ(facts.wave_size, 32);
+    EXPECT_EQ(facts.allocated_registers(33), 40);
+    EXPECT_EQ(facts.waves_per_simd(32), 16); // 64 warps of an SM
+    EXPECT_EQ(facts.waves_per_simd(255), 2);
+    // every described service covers each of the 32 lanes once
+    for (const lds_service& service : facts.lds) {
+      uint64_t seen = 0;
+      for (int phase = 0; phase < service.phases; ++phase) {
+        EXPECT_EQ(seen & service.lanes[phase], 0u);
+        seen |= service.lanes[phase];
+      }
+      EXPECT_EQ(seen, service.phases == 0 ? 0u : 0xFFFFFFFFu);
+    }
+  }
+}
+
+TEST(target, dpp_controls_name_the_lane_they_read) {
+  EXPECT_EQ(dpp_xor_mask(dpp::quad_perm(1, 0, 3, 2)), 1);
+  EXPECT_EQ(dpp_xor_mask(dpp::row_half_mirror), 7);
+  EXPECT_EQ(dpp_xor_mask(dpp::row_mirror), 15);
+  EXPECT_EQ(dpp_xor_mask(dpp::row_ror(8)), 8);
+  EXPECT_EQ(dpp_xor_mask(dpp::row_shr(1)), -1);
+  EXPECT_EQ(dpp_source(dpp::row_shr(2), 17), -1);
+  EXPECT_EQ(dpp_source(dpp::row_shr(2), 18), 16);
+  EXPECT_EQ(dpp_source(dpp::row_shl(3), 28), 31);
+  EXPECT_EQ(dpp_source(dpp::row_shl(4), 28), -1);
+  EXPECT_EQ(dpp_source(dpp::row_ror(1), 16), 31);
+  EXPECT_EQ(dpp_source(dpp::row_bcast_15, 3), -1);
+  EXPECT_EQ(dpp_source(dpp::row_bcast_15, 40), 31);
+  EXPECT_EQ(dpp_source(dpp::row_bcast_31, 31), -1);
+  EXPECT_EQ(dpp_source(dpp::row_bcast_31, 63), 31);
+  EXPECT_EQ(dpp_source(dpp::row_newbcast(5), 20), 21);
+  EXPECT_EQ(dpp_source(dpp::wave_shr_1, 0), -1);
+}
+
 } // namespace wavetile

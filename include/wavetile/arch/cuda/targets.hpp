@@ -32,14 +32,19 @@ constexpr target make_sm80() {
   // 32 banks of a dword. An access of 8 bytes a lane is two transactions of half a warp, one of 16
   // bytes four of a quarter: the guide of compute capability 3.x says so for 8 bytes, profilers
   // report it for both
-  constexpr int banks = 32, lanes = 32;
-  for (lds_op op : {lds_op::read_b8, lds_op::read_b16, lds_op::read_b32, lds_op::write_b8,
-                    lds_op::write_b16, lds_op::write_b32})
-    value.lds[static_cast<int>(op)] = consecutive_lanes(1, banks, evidence::derived, lanes);
-  for (lds_op op : {lds_op::read_b64, lds_op::write_b64})
-    value.lds[static_cast<int>(op)] = consecutive_lanes(2, banks, evidence::derived, lanes);
-  for (lds_op op : {lds_op::read_b128, lds_op::write_b128})
-    value.lds[static_cast<int>(op)] = consecutive_lanes(4, banks, evidence::derived, lanes);
+  const auto serve = [&value](lds_op op, int phases) {
+    value.lds[static_cast<int>(op)] = consecutive_lanes(phases, 32, evidence::derived, 32);
+  };
+  serve(lds_op::read_b8, 1);
+  serve(lds_op::read_b16, 1);
+  serve(lds_op::read_b32, 1);
+  serve(lds_op::write_b8, 1);
+  serve(lds_op::write_b16, 1);
+  serve(lds_op::write_b32, 1);
+  serve(lds_op::read_b64, 2);
+  serve(lds_op::write_b64, 2);
+  serve(lds_op::read_b128, 4);
+  serve(lds_op::write_b128, 4);
   return value; // 12-byte and two-address accesses do not exist: their service stays unknown
 }
 
