@@ -18,7 +18,7 @@ TEST(target, is_found_by_the_name_a_runtime_gives) {
   EXPECT_EQ(find_architecture("gfx950"), architecture::gfx950);
   EXPECT_EQ(find_architecture("gfx9-4-generic"), architecture::gfx9_4_generic);
   for (const char* name :
-       {"gfx1100", "gfx94", "gfx9420", "gfx942x", "", "GFX942", "gfx90", "sm_90"})
+       {"gfx1100", "gfx94", "gfx9420", "gfx942x", "", "GFX942", "gfx90", "sm_75"})
     EXPECT_EQ(find_architecture(name), architecture::unknown) << name;
   EXPECT_EQ(find_architecture(nullptr), architecture::unknown);
   EXPECT_TRUE(find_target("gfx942").known());

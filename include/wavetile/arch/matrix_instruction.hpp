@@ -109,6 +109,8 @@ constexpr bool has_gfx942_instruction(architecture arch, const matrix_instructio
     return !fp8;
   case architecture::gfx90a:
     return !fp8 && one.a != matrix_type::int8;
+  case architecture::sm80:
+  case architecture::sm90:
   case architecture::unknown:
     break;
   }

@@ -5,6 +5,8 @@
 
 #include <wavetile/arch/device_target.hpp>
 
+#if WAVETILE_HIP
+
 namespace wavetile::instruction {
 
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t workitem_x() {
@@ -89,3 +91,5 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier() {
 }
 
 } // namespace wavetile::instruction
+
+#endif

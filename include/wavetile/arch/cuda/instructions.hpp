@@ -9,6 +9,8 @@
 #include <wavetile/arch/device_target.hpp>
 #include <wavetile/arch/dpp_source.hpp>
 
+#if WAVETILE_CUDA
+
 namespace wavetile::instruction {
 
 inline constexpr uint32_t all_lanes = ~0u;
@@ -103,3 +105,5 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier() {
 }
 
 } // namespace wavetile::instruction
+
+#endif

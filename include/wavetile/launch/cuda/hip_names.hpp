@@ -3,6 +3,10 @@
 /// HIP's own mapping is not installed.
 #pragma once
 
+#include <wavetile/config.hpp>
+
+#if WAVETILE_CUDA
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -88,3 +92,5 @@ inline hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, voi
   }
   return error;
 }
+
+#endif
