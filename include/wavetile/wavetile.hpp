@@ -38,17 +38,21 @@
 #include <wavetile/group/reduce.hpp>
 #include <wavetile/group/scan.hpp>
 
+#include <wavetile/launch/device.hpp>
+#include <wavetile/launch/launch.hpp>
+
+#include <wavetile/reduce.hpp>
+#include <wavetile/reduce_segmented.hpp>
+#include <wavetile/softmax.hpp>
+#endif
+
+// not yet with nvcc
+#if WAVETILE_HIP
 #include <wavetile/matrix/accumulator.hpp>
 #include <wavetile/matrix/fragment.hpp>
 #include <wavetile/matrix/global_operand.hpp>
 #include <wavetile/matrix/lds_operand.hpp>
 #include <wavetile/matrix/mma.hpp>
 
-#include <wavetile/launch/device.hpp>
-#include <wavetile/launch/launch.hpp>
-
 #include <wavetile/attention.hpp>
-#include <wavetile/reduce.hpp>
-#include <wavetile/reduce_segmented.hpp>
-#include <wavetile/softmax.hpp>
 #endif
