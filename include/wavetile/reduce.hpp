@@ -222,8 +222,11 @@ reduce_problem reduce_problem_of(view<Input, Rank> x, view<Output, ResultRank> y
 ///
 /// x: a view of rank 1 to 4 of fp64, fp32, fp16, bf16 (also HIP's own types), int32 or int64; any
 /// extents, any strides but that the last is 1. y: the extents of x without the axis, or with 1 in
-/// its place (one element for all_axes); any of these types, for indices int32 or int64. Pointers
-/// need only be multiples of the element size. y must not overlap x.
+/// its place (one element for all_axes); any of these types, for indices int32 or int64; its last
+/// stride is 1 too, and its rows lie apart, one axis nested in the other. Pointers need only be
+/// multiples of the element size. y must not overlap x: where both have the same strides between
+/// rows that is decided exactly, else by the range of addresses from the first to the last element
+/// of each, so that a y in the gaps between the rows of x is refused.
 ///
 /// Sums, means, products and sums of squares are formed in fp32, in fp64 where x or y is fp64;
 /// integers in the wider of both types (64 bits where y is a float), wrapping; then converted to
@@ -239,8 +242,8 @@ reduce_problem reduce_problem_of(view<Input, Rank> x, view<Output, ResultRank> y
 /// `plan(reduce_problem_of(x, y, operation, options), device)`.
 ///
 /// Errors: an axis that does not exist, negative or unsuitable extents, last stride not 1, null or
-/// misaligned pointer, y overlapping x, element types without a kernel, workspace too small (only
-/// if one is lent), device without code. Whatever the error, y is untouched.
+/// misaligned pointer, y overlapping x or itself, element types without a kernel, workspace too
+/// small (only if one is lent), device without code. Whatever the error, y is untouched.
 template <class Op, class Input, class Output, int Rank, int ResultRank>
 status reduce(view<Input, Rank> x, view<Output, ResultRank> y, Op operation,
               const reduce_options& options = {}, hipStream_t stream = nullptr) {

@@ -17,6 +17,23 @@ struct backward_call {
   bool empty = true;
 };
 
+/// A call with its arrays and types, but for the mask.
+template <softmax_form Form, class Result, class Gradient, class Output, int Rank>
+backward_call backward_call_of(const view<Result, Rank>& y, const view<Gradient, Rank>& gradient,
+                               const view<Output, Rank>& out) {
+  static_assert(is_backward(Form), "wavetile: forward calls have softmax_problem_of");
+  backward_call call;
+  call.y = kernels::describe("y", y);
+  call.gradient = kernels::describe("dy", gradient);
+  call.out = kernels::describe("dx", out);
+  call.problem.form = Form;
+  call.problem.input = numeric_traits<remove_cv_t<Result>>::type;
+  call.problem.gradient = numeric_traits<remove_cv_t<Gradient>>::type;
+  call.problem.output = numeric_traits<remove_cv_t<Output>>::type;
+  return call;
+}
+
+/// The problem that the arrays of a call make; needs no valid arrays.
 inline void describe_backward(backward_call& call, mask_kind mask, data_type mask_type,
                               const softmax_options& options) {
   for (const kernels::operand* array : {&call.y, &call.gradient, &call.out, &call.mask})
@@ -106,10 +123,6 @@ status softmax_backward(backward_call& call, const Result* y, const Gradient* gr
                         const typename Mask::element* mask, data_type mask_type,
                         const softmax_options& options, hipStream_t stream) {
   using types = kernels::softmax_backward_types<Result, Gradient, Output, Mask, Form>;
-  call.problem.form = Form;
-  call.problem.input = numeric_traits<Result>::type;
-  call.problem.gradient = numeric_traits<Gradient>::type;
-  call.problem.output = numeric_traits<Output>::type;
   describe_backward(call, Mask::kind, mask_type, options);
   if (const status outcome = check_backward(call, Mask::kind != mask_kind::none, options); !outcome)
     return outcome;
@@ -167,10 +180,7 @@ status softmax_backward_of_views(const view<Result, Rank>& y, const view<Gradien
   } else if constexpr (!kernels::is_softmax_type<Output>) {
     return kernels::unsupported_element("dx", kernels::type_name<Output>(), allowed);
   } else {
-    backward_call call;
-    call.y = kernels::describe("y", y);
-    call.gradient = kernels::describe("dy", gradient);
-    call.out = kernels::describe("dx", out);
+    backward_call call = backward_call_of<Form>(y, gradient, out);
     const auto* results = reinterpret_cast<const storage_t<Result>*>(y.data);
     const auto* gradients = reinterpret_cast<const storage_t<Gradient>*>(gradient.data);
     auto* to = reinterpret_cast<storage_t<Output>*>(out.data);
@@ -196,21 +206,29 @@ status softmax_backward_of_views(const view<Result, Rank>& y, const view<Gradien
 } // namespace detail
 
 /// The problem that `softmax_backward(y, dy, dx, options)` solves, for `plan`; with `Form` that of
-/// `log_softmax_backward`.
+/// `log_softmax_backward`. Arrays that the call would refuse for their extents give an empty
+/// problem.
 template <softmax_form Form = softmax_form::softmax_backward, numeric Result, numeric Gradient,
           numeric Output, int Rank>
 softmax_problem softmax_backward_problem_of(view<Result, Rank> y, view<Gradient, Rank> dy,
                                             view<Output, Rank> dx,
                                             const softmax_options& options = {}) {
-  detail::backward_call call;
-  call.y = kernels::describe("y", y);
-  call.gradient = kernels::describe("dy", dy);
-  call.out = kernels::describe("dx", dx);
-  call.problem.form = Form;
-  call.problem.input = numeric_traits<detail::remove_cv_t<Result>>::type;
-  call.problem.gradient = numeric_traits<detail::remove_cv_t<Gradient>>::type;
-  call.problem.output = numeric_traits<detail::remove_cv_t<Output>>::type;
+  detail::backward_call call = detail::backward_call_of<Form>(y, dy, dx);
   detail::describe_backward(call, mask_kind::none, data_type::uint8, options);
+  return call.problem;
+}
+
+/// The same with a mask argument.
+template <softmax_form Form = softmax_form::softmax_backward, numeric Result, numeric Gradient,
+          numeric Output, int Rank, kernels::mask_element Mask, int MaskRank>
+softmax_problem softmax_backward_problem_of(view<Result, Rank> y, view<Gradient, Rank> dy,
+                                            view<Output, Rank> dx, view<Mask, MaskRank> mask,
+                                            const softmax_options& options = {}) {
+  using kind = typename kernels::mask_for<Mask>::type;
+  detail::backward_call call = detail::backward_call_of<Form>(y, dy, dx);
+  call.mask = kernels::describe("mask", mask);
+  detail::describe_backward(call, kind::kind, numeric_traits<typename kind::element>::type,
+                            options);
   return call.problem;
 }
 

@@ -32,6 +32,19 @@ struct forward_call {
   bool empty = true;
 };
 
+/// A call with its arrays and types, but for the mask.
+template <softmax_form Form, class Input, class Output, int Rank>
+forward_call forward_call_of(const view<Input, Rank>& x, const view<Output, Rank>& y) {
+  static_assert(!is_backward(Form), "wavetile: gradients have softmax_backward_problem_of");
+  forward_call call;
+  call.x = kernels::describe("x", x);
+  call.y = kernels::describe("y", y);
+  call.problem.form = Form;
+  call.problem.input = numeric_traits<remove_cv_t<Input>>::type;
+  call.problem.output = numeric_traits<remove_cv_t<Output>>::type;
+  return call;
+}
+
 /// The problem that the arrays of a call make; needs no valid arrays.
 inline void describe_forward(forward_call& call, mask_kind mask, data_type mask_type,
                              const softmax_options& options) {
@@ -117,9 +130,6 @@ status softmax_forward(forward_call& call, const Input* x, Output* y,
                        const typename Mask::element* mask, data_type mask_type,
                        const softmax_options& options, hipStream_t stream) {
   using types = kernels::softmax_problem_types<Input, Output, Mask, Form>;
-  call.problem.form = Form;
-  call.problem.input = numeric_traits<Input>::type;
-  call.problem.output = numeric_traits<Output>::type;
   describe_forward(call, Mask::kind, mask_type, options);
   if (const status outcome = check_forward(call, Mask::kind != mask_kind::none, options); !outcome)
     return outcome;
@@ -178,9 +188,7 @@ status softmax_of_views(const view<Input, Rank>& x, const view<Output, Rank>& y,
   } else if constexpr (!kernels::is_softmax_type<Output>) {
     return kernels::unsupported_element("y", kernels::type_name<Output>(), allowed);
   } else {
-    forward_call call;
-    call.x = kernels::describe("x", x);
-    call.y = kernels::describe("y", y);
+    forward_call call = forward_call_of<Form>(x, y);
     const auto* from = reinterpret_cast<const storage_t<Input>*>(x.data);
     auto* to = reinterpret_cast<storage_t<Output>*>(y.data);
     if constexpr (is_same_v<M, kernels::no_mask>) {
@@ -204,32 +212,26 @@ status softmax_of_views(const view<Input, Rank>& x, const view<Output, Rank>& y,
 
 } // namespace detail
 
-/// The problem that `softmax(x, y, options)` solves, for `plan`; `Form` for its relatives.
+/// The problem that `softmax(x, y, options)` solves, for `plan`; `Form` for its relatives. Arrays
+/// that `softmax` would refuse for their extents give an empty problem.
 template <softmax_form Form = softmax_form::softmax, numeric Input, numeric Output, int Rank>
 softmax_problem softmax_problem_of(view<Input, Rank> x, view<Output, Rank> y,
                                    const softmax_options& options = {}) {
-  detail::forward_call call;
-  call.x = kernels::describe("x", x);
-  call.y = kernels::describe("y", y);
-  call.problem.form = Form;
-  call.problem.input = numeric_traits<detail::remove_cv_t<Input>>::type;
-  call.problem.output = numeric_traits<detail::remove_cv_t<Output>>::type;
+  detail::forward_call call = detail::forward_call_of<Form>(x, y);
   detail::describe_forward(call, mask_kind::none, data_type::uint8, options);
   return call.problem;
 }
 
 /// The same with a mask argument.
 template <softmax_form Form = softmax_form::softmax, numeric Input, numeric Output, int Rank,
-          class Mask, int MaskRank>
+          kernels::mask_element Mask, int MaskRank>
 softmax_problem softmax_problem_of(view<Input, Rank> x, view<Output, Rank> y,
                                    view<Mask, MaskRank> mask, const softmax_options& options = {}) {
   using kind = typename kernels::mask_for<Mask>::type;
-  softmax_problem problem = softmax_problem_of<Form>(x, y, options);
-  problem.mask = kind::kind;
-  problem.mask_type = numeric_traits<typename kind::element>::type;
-  problem.aligned =
-      problem.aligned && kernels::rows_aligned(kernels::describe("mask", mask), problem.chunk());
-  return problem;
+  detail::forward_call call = detail::forward_call_of<Form>(x, y);
+  call.mask = kernels::describe("mask", mask);
+  detail::describe_forward(call, kind::kind, numeric_traits<typename kind::element>::type, options);
+  return call.problem;
 }
 
 /// y = softmax(scale x) over the last axis, in fp32 arithmetic:

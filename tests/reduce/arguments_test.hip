@@ -66,7 +66,20 @@ TEST_F(reduce_arguments, memory) {
   expect_refusal(reduce(make_view(odd, 4, 8), make_view(y, 4), op::plus{}), status_code::misaligned,
                  "x", {"4 bytes"});
   expect_refusal(reduce(make_view(x, 4, 8), make_view(x + 31, 4), op::plus{}),
-                 status_code::overlapping, "y", {"x"});
+                 status_code::overlapping, "y",
+                 {"starts 124 bytes after x and overlaps it", "allowed: apart from x"});
+  // a result between the rows of x is refused as well: the range of addresses decides
+  expect_refusal(
+      reduce(make_strided_view<float, 2>(x, {4, 8}, {16, 1}), make_view(x + 8, 4), op::plus{}),
+      status_code::overlapping, "y", {"starts 32 bytes after x"});
+  // unless its rows are as far apart as those of x
+  EXPECT_TRUE(reduce(make_strided_view<float, 2>(x, {4, 8}, {16, 1}),
+                     make_strided_view<float, 2>(x + 8, {4, 1}, {16, 1}), op::plus{})
+                  .ok());
+  mock::current().calls.clear();
+  expect_refusal(
+      reduce(make_view(x, 2, 3, 8), make_strided_view<float, 2>(y, {2, 3}, {2, 1}), op::plus{}),
+      status_code::overlapping, "y.stride[0]", {"= 2, allowed: at least 3"});
   expect_refusal(
       reduce(make_strided_view<float, 2>(x, {4, 8}, {20, 2}), make_view(y, 4), op::plus{}),
       status_code::unsupported_shape, "x.stride[1]", {"2", "1"});
@@ -95,7 +108,9 @@ TEST_F(reduce_arguments, workspace) {
   expect_refusal(large({index, 64}), status_code::workspace_too_small, "workspace.bytes",
                  {"64", ">= 248"}); // 62 parts of 16 KiB elements
   expect_refusal(large({nullptr, 4096}), status_code::null_pointer, "workspace.data", {});
-  expect_refusal(large({index + 1, 4096}), status_code::misaligned, "workspace.data", {"16"});
+  const std::string address = std::to_string(reinterpret_cast<std::uintptr_t>(index + 1));
+  expect_refusal(large({index + 1, 4096}), status_code::misaligned, "workspace.data",
+                 {address.c_str(), "a multiple of 16 bytes"});
   expect_refusal(large({big + 999996, 4096}), status_code::overlapping, "workspace.data",
                  {"overlap x"});
 }

@@ -98,6 +98,44 @@ TEST(softmax_plan, refuses_other_architectures_by_name) {
   EXPECT_EQ(plan(matrix(4, 4), narrow).outcome.code(), status_code::wrong_architecture);
 }
 
+TEST(softmax_plan, refuses_problems_that_no_call_has) {
+  const auto expect = [](const softmax_problem& problem, status_code code, const char* argument,
+                         const char* allowed) {
+    const softmax_plan p = plan(problem, mi300x);
+    EXPECT_EQ(p.outcome.code(), code) << p.outcome.message();
+    EXPECT_STREQ(p.outcome.argument(), argument);
+    EXPECT_NE(std::string(p.outcome.message()).find(allowed), std::string::npos)
+        << p.outcome.message();
+    EXPECT_EQ(p.launches, 0);
+  };
+  expect(matrix(-1, 4), status_code::invalid_argument, "rows", "= -1, allowed: >= 0");
+  expect(matrix(1, -4), status_code::invalid_argument, "columns", "= -4, allowed: >= 0");
+  expect(matrix(1, 4, data_type::fp64), status_code::unsupported_type, "input",
+         "fp64, allowed: fp32");
+  auto problem = matrix(2, 4);
+  problem.causal = true;
+  problem.queries = 0;
+  expect(problem, status_code::invalid_argument, "queries", "= 0, allowed: >= 1");
+  problem = matrix(2, 4);
+  problem.output = data_type::int32;
+  expect(problem, status_code::unsupported_type, "output", "int32, allowed: fp32, fp16, bf16");
+  problem = matrix(2, 4);
+  problem.gradient = data_type::int8; // of no meaning in a forward problem
+  EXPECT_TRUE(plan(problem, mi300x).outcome.ok());
+  problem.form = softmax_form::softmax_backward;
+  expect(problem, status_code::unsupported_type, "gradient", "int8, allowed: fp32");
+  problem = matrix(2, 4);
+  problem.mask = mask_kind::keep;
+  problem.mask_type = data_type::fp32;
+  expect(problem, status_code::unsupported_type, "mask_type", "fp32, allowed: uint8");
+  problem.mask = mask_kind::additive;
+  problem.mask_type = data_type::uint8;
+  expect(problem, status_code::unsupported_type, "mask_type", "uint8, allowed: fp32, fp16, bf16");
+  problem = matrix(2, 4);
+  problem.workspace_bytes = -8;
+  expect(problem, status_code::invalid_argument, "workspace.bytes", "= -8, allowed: >= 0");
+}
+
 TEST(softmax_plan, every_row_has_a_place) {
   for (std::int64_t columns = 1; columns < 40000; columns += columns < 600 ? 1 : 977)
     for (const std::int64_t rows : {1, 5, 100000}) {

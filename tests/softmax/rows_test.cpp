@@ -175,8 +175,11 @@ TEST(rows_apart, finds_rows_that_overlap_themselves) {
 
 TEST(extents, that_62_bits_do_not_hold_are_refused) {
   static float memory[1];
-  EXPECT_EQ(check_extents(matrix("x", memory, 1ll << 40, 1ll << 40, 1ll << 40)).code(),
-            status_code::unsupported_shape);
+  const status large = check_extents(matrix("x", memory, 1ll << 40, 1ll << 40, 1ll << 40));
+  EXPECT_EQ(large.code(), status_code::unsupported_shape);
+  EXPECT_STREQ(large.message(),
+               "unsupported_shape: x: extents 1099511627776 x 1099511627776, strides 1099511627776 "
+               "x 1, allowed: < 2^62 elements, and <= 2^60 bytes along each axis");
   EXPECT_EQ(check_extents(matrix("x", memory, 4, 8, 1ll << 62)).code(),
             status_code::unsupported_shape);
   EXPECT_TRUE(check_extents(matrix("x", memory, 1ll << 40, 0, 1ll << 40)).ok());

@@ -24,8 +24,10 @@ inline status check_workspace(const workspace& memory, int64_t used) {
   if (memory.data == nullptr)
     return status::failure(status_code::null_pointer, "workspace.data",
                            "null pointer to a workspace with a size");
-  if (reinterpret_cast<uintptr_t>(memory.data) % 16 != 0)
-    return status::failure(status_code::misaligned, "workspace.data", "not a multiple of 16 bytes");
+  const auto address = reinterpret_cast<uintptr_t>(memory.data);
+  if (address % 16 != 0)
+    return status::failure(status_code::misaligned, "workspace.data", static_cast<int64_t>(address),
+                           "a multiple of 16 bytes");
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "counters/session.hpp"
 
 #include "counters/tally.hpp"
+#include "machine/environment.hpp"
 
 #include <fmt/format.h>
 
@@ -20,11 +21,6 @@ std::string variable(const char* name) {
   return text ? text : "";
 }
 
-bool flag(const char* name) {
-  const std::string text = variable(name);
-  return !text.empty() && text != "0";
-}
-
 bool write_file(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
@@ -40,8 +36,8 @@ Session& session() {
 }
 
 Session::Session()
-    : print_(flag("WAVESIM_COUNTERS")), per_dispatch_(flag("WAVESIM_PER_DISPATCH")),
-      json_(variable("WAVESIM_JSON")) {}
+    : print_(environment_flag("WAVESIM_COUNTERS")),
+      per_dispatch_(environment_flag("WAVESIM_PER_DISPATCH")), json_(variable("WAVESIM_JSON")) {}
 
 bool Session::counting() const {
   const std::lock_guard lock(mutex_);

@@ -130,9 +130,13 @@ hipError_t gather_arguments(const Kernel& kernel, void* const* pointers, void* c
   for (const KernelArgument& a : kernel.arguments)
     if (!a.is_hidden())
       explicit_end = std::max<std::size_t>(explicit_end, a.offset + a.size);
+  const auto refuse = [&](const std::string& why) {
+    note(fmt::format("launch of {} refused: {}", demangled(kernel.name), why));
+    return hipErrorInvalidValue;
+  };
   if (extra) {
     if (pointers)
-      return hipErrorInvalidValue;
+      return refuse("arguments given twice, as pointers and as a buffer");
     const void* buffer = nullptr;
     const std::size_t* bytes = nullptr;
     for (auto* item = extra; *item != HIP_LAUNCH_PARAM_END; item += 2) {
@@ -141,14 +145,11 @@ hipError_t gather_arguments(const Kernel& kernel, void* const* pointers, void* c
       else if (*item == HIP_LAUNCH_PARAM_BUFFER_SIZE)
         bytes = static_cast<const std::size_t*>(item[1]);
       else
-        return hipErrorInvalidValue;
+        return refuse(fmt::format("{} in `extra` is no HIP_LAUNCH_PARAM", *item));
     }
-    if (!bytes || (!buffer && *bytes != 0) || *bytes < explicit_end || *bytes > segment.size()) {
-      note(fmt::format(
-          "launch of {} refused: a buffer of {} bytes of arguments; the kernel's have {}",
-          demangled(kernel.name), bytes ? *bytes : 0, explicit_end));
-      return hipErrorInvalidValue;
-    }
+    if (!bytes || (!buffer && *bytes != 0) || *bytes < explicit_end || *bytes > segment.size())
+      return refuse(fmt::format("a buffer of {} bytes of arguments; the kernel's have {}",
+                                bytes ? *bytes : 0, explicit_end));
     std::copy_n(static_cast<const std::byte*>(buffer), *bytes, segment.begin());
     return hipSuccess;
   }
@@ -156,11 +157,8 @@ hipError_t gather_arguments(const Kernel& kernel, void* const* pointers, void* c
   for (const KernelArgument& a : kernel.arguments) {
     if (a.is_hidden())
       continue;
-    if (!pointers || !pointers[index]) {
-      note(fmt::format("launch of {} refused: argument {} is missing", demangled(kernel.name),
-                       index));
-      return hipErrorInvalidValue;
-    }
+    if (!pointers || !pointers[index])
+      return refuse(fmt::format("argument {} is missing", index));
     std::memcpy(segment.data() + a.offset, pointers[index++], a.size);
   }
   return hipSuccess;

@@ -5,6 +5,8 @@
 #include "hip/runtime.hpp"
 #include "hip/stream.hpp"
 
+#include <fmt/format.h>
+
 namespace wavesim::hip {
 
 namespace {
@@ -19,13 +21,23 @@ struct Launch {
   hipEvent_t start = nullptr, stop = nullptr;
 };
 
+/// A launch that never came as far as its kernel's own checks.
+hipError_t refused(hipError_t error, const std::string& why) {
+  note("launch refused: " + why);
+  return error;
+}
+
+hipError_t refused_handle(const void* handle, const char* what) {
+  return refused(hipErrorInvalidHandle, fmt::format("{} is {}", handle, what));
+}
+
 hipError_t launch(ihipModuleSymbol_t& function, const void* given, const Launch& what,
                   LaunchCall call_family) {
   WAVESIM_HIP_TRY(check_launch(function, what.grid, what.block, what.shared_bytes, what.cooperative,
                                call_family));
   for (const hipEvent_t event : {what.start, what.stop})
     if (event && !handles<ihipEvent_t>().alive(event))
-      return hipErrorInvalidHandle;
+      return refused_handle(event, "no event");
   KernelOperation operation;
   operation.function = &function;
   operation.given_function = given;
@@ -44,17 +56,22 @@ hipError_t launch(ihipModuleSymbol_t& function, const void* given, const Launch&
 hipError_t launch_stub(const void* host_function, const Launch& what) {
   const ihipStream_t* stream = stream_of(what.stream);
   if (!stream)
-    return hipErrorInvalidHandle;
+    return refused_handle(what.stream, "no stream");
   ihipModuleSymbol_t* function = nullptr;
-  WAVESIM_HIP_TRY(registered_function(host_function, stream->device, function));
+  if (const hipError_t error = registered_function(host_function, stream->device, function);
+      error != hipSuccess)
+    return refused(
+        error, fmt::format("{} is no kernel of this program with code for gfx942", host_function));
   return launch(*function, host_function, what, LaunchCall::runtime);
 }
 
 hipError_t launch_handle(hipFunction_t function, const Launch& what) {
   ihipModuleSymbol_t* found = nullptr;
   const ihipStream_t* stream = stream_of(what.stream);
-  if (!stream || !function || resolve_function(function, stream->device, found) != hipSuccess)
-    return hipErrorInvalidHandle;
+  if (!stream)
+    return refused_handle(what.stream, "no stream");
+  if (!function || resolve_function(function, stream->device, found) != hipSuccess)
+    return refused_handle(function, "no kernel");
   return launch(*found, function, what, LaunchCall::module);
 }
 
@@ -62,11 +79,12 @@ hipError_t launch_handle(hipFunction_t function, const Launch& what) {
 hipError_t launch_items(hipFunction_t function, dim3 items, Launch what) {
   const dim3 b = what.block;
   if (b.x == 0 || b.y == 0 || b.z == 0)
-    return hipErrorInvalidValue;
-  if (items.x % b.x != 0 || items.y % b.y != 0 || items.z % b.z != 0) {
-    note("launch refused: the number of work-items is not a multiple of the workgroup's");
-    return hipErrorInvalidValue;
-  }
+    return refused(hipErrorInvalidValue,
+                   fmt::format("block ({}, {}, {}) has no work-items", b.x, b.y, b.z));
+  if (items.x % b.x != 0 || items.y % b.y != 0 || items.z % b.z != 0)
+    return refused(hipErrorInvalidValue,
+                   fmt::format("({}, {}, {}) work-items are no multiple of the block ({}, {}, {})",
+                               items.x, items.y, items.z, b.x, b.y, b.z));
   what.grid = dim3(items.x / b.x, items.y / b.y, items.z / b.z);
   return launch_handle(function, what);
 }

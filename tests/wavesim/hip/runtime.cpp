@@ -2,6 +2,9 @@
 
 #include "counters/session.hpp"
 #include "hip/entry.hpp"
+#include "isa/op_table.hpp"
+#include "machine/buffer_rule.hpp"
+#include "machine/environment.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -15,19 +18,6 @@
 namespace wavesim::hip {
 
 namespace {
-
-std::optional<std::uint64_t> number_from(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (!text || !*text)
-    return std::nullopt;
-  char* end = nullptr;
-  const std::uint64_t x = std::strtoull(text, &end, 10);
-  if (*end != '\0') {
-    note(std::string(variable) + " is '" + text + "', not a number: ignored");
-    return std::nullopt;
-  }
-  return x;
-}
 
 /// Memory of the machine, or of the container this runs in.
 std::uint64_t host_memory() {
@@ -47,19 +37,25 @@ Settings read_settings() {
   Settings s;
   // A device is one ordinal; all share the executor. A system with hundreds is a typing error.
   constexpr std::uint64_t most_devices = 64;
-  s.devices = static_cast<int>(std::min(number_from("WAVESIM_DEVICES").value_or(1), most_devices));
+  s.devices = static_cast<int>(environment_number("WAVESIM_DEVICES", 0, most_devices).value_or(1));
   for (const char* variable : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
     if (const char* list = std::getenv(variable))
       s.devices = visible_devices(list, s.devices);
-  const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
-  constexpr std::uint64_t most_threads = 256;
-  s.threads = static_cast<unsigned>(
-      std::clamp<std::uint64_t>(number_from("WAVESIM_THREADS").value_or(cores), 1, most_threads));
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
+  s.threads =
+      static_cast<unsigned>(environment_number("WAVESIM_THREADS", 1, most_threads).value_or(cores));
   // An MI300X has 192 GiB; half of what the host has is what we may take.
   constexpr std::uint64_t mi300x = std::uint64_t{192} << 30;
-  s.memory = number_from("WAVESIM_MEMORY").value_or(std::min(host_memory() / 2, mi300x));
-  s.hang_instructions =
-      number_from("WAVESIM_HANG_INSTRUCTIONS").value_or(RunOptions().hang_instructions);
+  constexpr std::uint64_t least_memory = std::uint64_t{1} << 20,
+                          most_memory = std::uint64_t{1} << 44;
+  s.memory = environment_number("WAVESIM_MEMORY", least_memory, most_memory, "bytes")
+                 .value_or(std::min(host_memory() / 2, mi300x));
+  s.hang_instructions = environment_number("WAVESIM_HANG_INSTRUCTIONS", 1, UINT64_MAX)
+                            .value_or(RunOptions().hang_instructions);
+  // What is needed only later is refused now, too.
+  simd_level();
+  buffer_soffset_checked();
+  session();
   return s;
 }
 

@@ -2,10 +2,9 @@
 
 #include "isa/message.hpp"
 #include "isa/names.hpp"
+#include "machine/environment.hpp"
 #include "machine/fault.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <set>
 #include <string>
@@ -32,15 +31,14 @@ bool has_avx512() {
 Simd choose_level() {
   if (!has_avx2())
     stop("this CPU lacks AVX2, FMA, F16C or BMI2, which wavesim needs");
-  const char* wish = std::getenv("WAVESIM_SIMD");
-  if (!wish || !*wish)
+  constexpr const char* name = "WAVESIM_SIMD";
+  const auto wish = environment_word(name, {"avx2", "avx512"});
+  if (!wish)
     return has_avx512() ? Simd::avx512 : Simd::avx2;
-  if (!std::strcmp(wish, "avx2"))
+  if (*wish == 0)
     return Simd::avx2;
-  if (std::strcmp(wish, "avx512"))
-    stop("WAVESIM_SIMD is \"" + std::string(wish) + "\"; allowed are avx2 and avx512");
   if (!has_avx512())
-    stop("WAVESIM_SIMD is avx512, but this CPU has no AVX-512 (F, BW, DQ, VL)");
+    refuse_environment(name, "avx512", "avx2: this CPU has no AVX-512 (F, BW, DQ, VL)");
   return Simd::avx512;
 }
 

@@ -1,21 +1,15 @@
 #include "machine/buffer_rule.hpp"
 
-#include "machine/fault.hpp"
+#include "machine/environment.hpp"
 
 #include <atomic>
-#include <cstdlib>
-#include <string>
 
 namespace wavesim {
 
 namespace {
 
 bool from_environment() {
-  const char* text = std::getenv("WAVESIM_BUFFER_SOFFSET");
-  const std::string rule = text ? text : "checked";
-  if (rule != "checked" && rule != "unchecked")
-    stop("WAVESIM_BUFFER_SOFFSET is '" + rule + "'; it must be 'checked' or 'unchecked'");
-  return rule == "checked";
+  return environment_word("WAVESIM_BUFFER_SOFFSET", {"checked", "unchecked"}).value_or(0) == 0;
 }
 
 std::atomic<bool>& rule() {

@@ -1,7 +1,10 @@
 // Errors: the last one of a thread, limits of launches, kernels that are not there, devices.
 #include "program.hpp"
 
+#include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <string>
 
 namespace {
 
@@ -91,6 +94,45 @@ TEST_F(Errors, KernelsThatAreNotThere) {
             hipErrorInvalidValue);
   void* address = nullptr;
   EXPECT_EQ(hipGetSymbolAddress(&address, &not_a_kernel), hipErrorInvalidSymbol);
+}
+
+// What a refused launch says on stderr beside its error.
+TEST_F(Errors, RefusedLaunchesSayWhy) {
+  auto* const kernel = reinterpret_cast<void*>(two_arguments);
+  int out = 0, value = 0, not_a_kernel = 0;
+  void* arguments[] = {&out, &value};
+  void* missing[] = {nullptr, nullptr};
+  const auto bogus = reinterpret_cast<hipStream_t>(std::uintptr_t{0xABCD0});
+  hipEvent_t gone = nullptr;
+  HIP_OK(hipEventCreate(&gone));
+  HIP_OK(hipEventDestroy(gone));
+  const auto expect = [](hipError_t error, auto call, std::initializer_list<const char*> parts) {
+    testing::internal::CaptureStderr();
+    const hipError_t result = call();
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(result, error) << text;
+    EXPECT_TRUE(text.starts_with("wavesim: launch ")) << text;
+    for (const char* part : parts)
+      EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  };
+  const auto launch = [&](void* function, unsigned block, std::size_t lds, void** given,
+                          hipStream_t stream) {
+    return [=] { return hipLaunchKernel(function, dim3(1), dim3(block), given, lds, stream); };
+  };
+  expect(hipErrorInvalidHandle, launch(kernel, 1, 0, arguments, bogus), {"0xabcd0", "no stream"});
+  expect(hipErrorInvalidDeviceFunction, launch(&not_a_kernel, 1, 0, nullptr, nullptr),
+         {"no kernel"});
+  expect(hipErrorInvalidValue, launch(kernel, 1, 0, missing, nullptr),
+         {"two_arguments", "argument 0 is missing"});
+  expect(hipErrorInvalidConfiguration, launch(kernel, 1025, 0, arguments, nullptr),
+         {"(1025, 1, 1)", "1024"});
+  expect(hipErrorInvalidValue, launch(kernel, 1, 65537, arguments, nullptr), {"65537", "65536"});
+  expect(hipErrorInvalidHandle,
+         [&] {
+           return hipExtLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr, gone, nullptr,
+                                     0);
+         },
+         {"no event"});
 }
 
 TEST_F(Errors, UnsupportedCallsSaySo) {

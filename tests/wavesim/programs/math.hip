@@ -80,10 +80,23 @@ void check(const char* name, Device device, Host host, long double bound) {
 #define MATH_FUNCTIONS(X)                                                                          \
   X(sin, 4, 4)                                                                                     \
   X(cos, 4, 4)                                                                                     \
-  X(tan, 5, 5) X(exp, 3, 3) X(exp2, 3, 3) X(log, 3, 3) X(log2, 3, 3) X(log10, 3, 3) X(log1p, 2, 2) \
-      X(expm1, 3, 3) X(cbrt, 2, 2) X(tanh, 5, 5) X(sinh, 4, 4) X(cosh, 4, 4) X(asin, 4, 4)         \
-          X(acos, 4, 4) X(atan, 5, 5) X(erf, 16, 16) X(erfc, 16, 16) X(floor, 0, 0) X(ceil, 0, 0)  \
-              X(trunc, 0, 0) X(rint, 0, 0) X(round, 0, 0)
+  X(tan, 5, 5)                                                                                     \
+  X(exp, 3, 3)                                                                                     \
+  X(exp2, 3, 3)                                                                                    \
+  X(log, 3, 3)                                                                                     \
+  X(log2, 3, 3)                                                                                    \
+  X(log10, 3, 3)                                                                                   \
+  X(log1p, 2, 2)                                                                                   \
+  X(expm1, 3, 3)                                                                                   \
+  X(cbrt, 2, 2)                                                                                    \
+  X(tanh, 5, 5)                                                                                    \
+  X(sinh, 4, 4)                                                                                    \
+  X(cosh, 4, 4)                                                                                    \
+  X(asin, 4, 4)                                                                                    \
+  X(acos, 4, 4)                                                                                    \
+  X(atan, 5, 5)                                                                                    \
+  X(erf, 16, 16)                                                                                   \
+  X(erfc, 16, 16) X(floor, 0, 0) X(ceil, 0, 0) X(trunc, 0, 0) X(rint, 0, 0) X(round, 0, 0)
 
 template <class T>
 void one_operand() {

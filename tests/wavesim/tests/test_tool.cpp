@@ -127,6 +127,42 @@ TEST_F(CountedProgram, Table) {
     EXPECT_TRUE(contains(o.text, part)) << part << "\n" << o.text;
 }
 
+// The library refuses settings that are not allowed before it does anything under others.
+TEST(Settings, AreRefusedByNameAndValue) {
+  const struct {
+    const char* name;
+    const char* value;
+    const char* allowed;
+  } cases[] = {
+      {"WAVESIM_MEMORY", "-1", "a number from 1048576 to"},
+      {"WAVESIM_MEMORY", "4096", "a number from 1048576 to"},
+      {"WAVESIM_MEMORY", "8G", "bytes"},
+      {"WAVESIM_THREADS", "0", "a number from 1 to 256"},
+      {"WAVESIM_THREADS", "257", "a number from 1 to 256"},
+      {"WAVESIM_THREADS", "two", "a number from 1 to 256"},
+      {"WAVESIM_DEVICES", "65", "a number from 0 to 64"},
+      {"WAVESIM_HANG_INSTRUCTIONS", "99999999999999999999", "a number from 1 to"},
+      {"WAVESIM_SIMD", "sse", "avx2, avx512"},
+      {"WAVESIM_BUFFER_SOFFSET", "foo", "checked, unchecked"},
+      {"WAVESIM_COUNTERS", "yes", "0, 1"},
+      {"WAVESIM_PER_DISPATCH", "-1", "0, 1"},
+  };
+  for (const auto& c : cases) {
+    const Outcome o = shell(std::string(c.name) + "='" + c.value + "' " + WAVESIM_TOOL +
+                            " -- " WAVESIM_TEST_PROGRAM);
+    EXPECT_EQ(o.code, 2) << c.name << "=" << c.value << "\n" << o.text;
+    const std::string line = std::string("wavesim: ") + c.name + " is '" + c.value + "'; allowed: ";
+    EXPECT_TRUE(contains(o.text, line)) << o.text;
+    EXPECT_TRUE(contains(o.text, c.allowed)) << o.text;
+    EXPECT_FALSE(contains(o.text, "[       OK ]")) << o.text;
+  }
+  for (const char* good : {"WAVESIM_SIMD=avx2", "WAVESIM_THREADS=256", "WAVESIM_COUNTERS=",
+                           "WAVESIM_MEMORY=1073741824", "WAVESIM_BUFFER_SOFFSET=unchecked"}) {
+    const Outcome o = shell(std::string(good) + " " + WAVESIM_TOOL + " -- " WAVESIM_TEST_PROGRAM);
+    EXPECT_EQ(o.code, 0) << good << "\n" << o.text;
+  }
+}
+
 TEST_F(CountedProgram, WithoutLaunchesNothingIsOverwritten) {
   std::ofstream(file_) << "kept";
   const Outcome o =

@@ -2,6 +2,7 @@
 // other. Everything the library is asked to do travels in environment variables, so a program may
 // also be started without this tool.
 #include "counters/rules.hpp"
+#include "machine/environment.hpp"
 #include "tool/launch.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,13 +15,12 @@
 
 namespace {
 
-constexpr int bad_usage = 2;
-
 constexpr const char* description = "Runs a HIP program with gfx942 code objects on the CPU.\n"
                                     "The program runs unchanged; the exit code is the program's.";
 
 constexpr const char* footer =
-    "Environment read by the library (the options above set the first four):\n"
+    "Environment read by the library (the options above set the first four; values that are not\n"
+    "allowed end the program):\n"
     "  WAVESIM_THREADS=N           executor threads\n"
     "  WAVESIM_COUNTERS=1          print the counters at exit\n"
     "  WAVESIM_JSON=FILE           write the counters at exit\n"
@@ -28,6 +28,8 @@ constexpr const char* footer =
     "  WAVESIM_SIMD=avx2|avx512    instruction set of the host to use\n"
     "  WAVESIM_BUFFER_SOFFSET=checked|unchecked\n"
     "                              whether raw buffer bounds include soffset\n"
+    "  WAVESIM_MEMORY=BYTES, WAVESIM_DEVICES=N, WAVESIM_HANG_INSTRUCTIONS=N\n"
+    "                              what the machine has, and when a kernel hangs\n"
     "\n"
     "Exit codes of wavesim itself: 2 bad usage, 70 the kernel cannot go on, 126 the program "
     "cannot\n"
@@ -55,7 +57,7 @@ public:
 
 int usage_error(const std::string& message) {
   fmt::print(stderr, "wavesim: {}\nTry 'wavesim --help'.\n", message);
-  return bad_usage;
+  return wavesim::bad_usage_exit_code;
 }
 
 } // namespace
@@ -75,7 +77,7 @@ int main(int argc, char** argv) {
                "With --counters or --json: every dispatch too, not only sums by kernel");
   app.add_option("--threads", threads, "Executor threads (default: all processors)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(CLI::Range(1u, wavesim::most_threads));
   wavesim::tool::Distances distances;
   app.add_option("--distances", distances.file,
                  "Run nothing: print, for each kernel in FILE (program, object, bundle, code "

@@ -151,7 +151,7 @@ inline status check_reduction(reduce_call& call, int& axis, int64_t most_count) 
   if (const status outcome = check_rows_apart(call.y); !outcome)
     return outcome;
   if (!call.x.empty() && share_memory(call.y, call.x))
-    return status::failure(status_code::overlapping, "y", "overlaps x");
+    return overlap_failure(call.y, call.x, "apart from x");
   return {};
 }
 

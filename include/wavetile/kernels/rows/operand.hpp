@@ -88,8 +88,13 @@ inline status check_extents(const operand& array) {
   int64_t low = 0, high = 0;
   if (array.empty() || (fits && count < (int64_t{1} << 62) && byte_range(array, low, high)))
     return {};
-  return status::failure(status_code::unsupported_shape, array.name,
-                         "its number of elements exceeds 2^62 or its reach in bytes 2^60");
+  status result = status::failure(status_code::unsupported_shape, array.name, "extents ");
+  for (int axis = 0; axis < array.rank; ++axis)
+    result.append(axis == 0 ? "" : " x ").append(array.extent[axis]);
+  result.append(", strides ");
+  for (int axis = 0; axis < array.rank; ++axis)
+    result.append(axis == 0 ? "" : " x ").append(array.stride[axis]);
+  return result.append(", allowed: < 2^62 elements, and <= 2^60 bytes along each axis");
 }
 
 /// What must hold of an array that is read or written: not null, aligned to its elements, elements
@@ -134,6 +139,7 @@ inline status check_same_extents(const operand& array, const operand& model) {
 /// The leading axes of an array, largest step first, steps in bytes and positive.
 struct row_grid {
   int axes = 0;
+  int axis[max_rank] = {}; ///< of the array
   int64_t extent[max_rank] = {};
   int64_t step[max_rank] = {};
   int64_t row_bytes = 0;
@@ -150,21 +156,27 @@ inline row_grid grid_of(const operand& array) {
     for (; place > 0 && grid.step[place - 1] < step * array.element_bytes; --place) {
       grid.step[place] = grid.step[place - 1];
       grid.extent[place] = grid.extent[place - 1];
+      grid.axis[place] = grid.axis[place - 1];
     }
+    grid.axis[place] = axis;
     grid.step[place] = step * array.element_bytes;
     grid.extent[place] = array.extent[axis];
   }
   return grid;
 }
 
-/// Every row lies apart from every other: what an output needs.
+/// Every row lies apart from every other, axes nested in one another: what an output needs.
 inline status check_rows_apart(const operand& array) {
   const row_grid grid = grid_of(array);
   int64_t reach = grid.row_bytes;
   for (int axis = grid.axes - 1; axis >= 0; --axis) {
-    if (grid.step[axis] < reach)
-      return status::failure(status_code::overlapping, array.name,
-                             "is written, and its strides make its rows overlap or interleave");
+    if (grid.step[axis] < reach) {
+      const int own = grid.axis[axis];
+      return status::failure(status_code::overlapping, member_name(array, "stride", own).c_str(),
+                             array.stride[own], "at least ")
+          .append(reach / array.element_bytes)
+          .append(" either way: the rows of an output must not overlap or interleave");
+    }
     reach += (grid.extent[axis] - 1) * grid.step[axis];
   }
   return {};
@@ -222,13 +234,27 @@ inline bool share_memory(const operand& a, const operand& b) {
   return rows_meet(a_grid, 0, (b_base + b_low) - (a_base + a_low), b_grid.row_bytes);
 }
 
+/// "y: starts 4 bytes after x and overlaps it, allowed: …"
+inline status overlap_failure(const operand& output, const operand& input, const char* allowed) {
+  const auto from = reinterpret_cast<uintptr_t>(input.data);
+  const auto to = reinterpret_cast<uintptr_t>(output.data);
+  status result = status::failure(status_code::overlapping, output.name, "starts ");
+  if (from == to)
+    result.append("where ").append(input.name).append(" does");
+  else
+    result.append(static_cast<uint64_t>(to < from ? from - to : to - from))
+        .append(to < from ? " bytes before " : " bytes after ")
+        .append(input.name);
+  return result.append(" and overlaps it, allowed: ").append(allowed);
+}
+
 /// An output and an input are the same array or apart.
 inline status check_in_place_or_apart(const operand& output, const operand& input) {
   if (same_elements(output, input) || !share_memory(output, input))
     return {};
-  return status::failure(status_code::overlapping, output.name, "overlaps ")
-      .append(input.name)
-      .append(" other than exactly in place (same pointer, extents, strides and element size)");
+  return overlap_failure(output, input,
+                         "apart, or exactly in place (same pointer, extents, strides and element "
+                         "size)");
 }
 
 /// `bytes` of lent memory, which kernels write, touch no element's range of an array.
@@ -243,7 +269,8 @@ inline status check_memory_apart(const void* memory, int64_t bytes, const operan
   return status::failure(status_code::overlapping, "workspace.data", "its first ")
       .append(bytes)
       .append(" bytes overlap ")
-      .append(array.name);
+      .append(array.name)
+      .append(", allowed: apart from every array of the call");
 }
 
 } // namespace wavetile::kernels

@@ -23,15 +23,19 @@ struct mask_for {
                                       void>>;
 };
 
+/// Element types of masks.
+template <class T>
+concept mask_element = !wavetile::detail::is_same_v<typename mask_for<T>::type, void>;
+
 /// A mask with the rank of the array it masks: axes are aligned at the last one, missing and
 /// one-element leading axes repeat (stride 0). Fails where the extents do not go together.
 inline status broadcast_mask(operand& mask, const operand& model) {
   if (mask.rank > model.rank)
     return status::failure(status_code::unsupported_shape, mask.name, "has rank ")
         .append(mask.rank)
-        .append(", more than the ")
+        .append(", allowed: <= ")
         .append(model.rank)
-        .append(" of ")
+        .append(", the rank of ")
         .append(model.name);
   const int missing = model.rank - mask.rank;
   operand wide = mask;
@@ -83,9 +87,10 @@ inline int64_t queries_of(const operand& array) {
 inline status check_scale(float scale) {
   if (is_finite(scale))
     return {};
+  const char* value = is_nan(scale) ? "it is NaN" : "it is +infinity";
   return status::failure(status_code::invalid_argument, "scale",
-                         is_nan(scale) ? "it is NaN, allowed: finite numbers"
-                                       : "it is infinite, allowed: finite numbers");
+                         is_negative_inf(scale) ? "it is -infinity" : value)
+      .append(", allowed: finite numbers");
 }
 
 } // namespace wavetile::kernels

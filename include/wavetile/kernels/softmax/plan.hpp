@@ -55,7 +55,8 @@ enum class softmax_refusal : uint8_t {
 /// What `softmax` and its relatives do with a problem; they compute this plan and follow it.
 struct softmax_plan {
   /// Success, or why the problem cannot run on the device: `wrong_architecture`,
-  /// `workspace_too_small`.
+  /// `workspace_too_small`, or a problem made by hand that no call could have
+  /// (`invalid_argument`, `unsupported_type`).
   status outcome;
   softmax_kernel kernel = softmax_kernel::short_rows;
   softmax_config config;
@@ -103,6 +104,47 @@ constexpr int64_t visible_elements(int64_t queries, int64_t keys, int64_t shift)
   return sum;
 }
 
+/// What a problem that views make has by construction: sizes, and types with kernels.
+constexpr status check_problem(const softmax_problem& problem) {
+  const struct {
+    const char* name;
+    int64_t value, least;
+  } sizes[] = {{"rows", problem.rows, 0},
+               {"columns", problem.columns, 0},
+               {"queries", problem.queries, problem.causal && problem.rows > 0 ? 1 : 0},
+               {"workspace.bytes", problem.workspace_bytes, 0}};
+  for (const auto& size : sizes)
+    if (size.value < size.least)
+      return status::failure(status_code::invalid_argument, size.name, size.value, ">= ")
+          .append(size.least);
+  const auto is_float = [](data_type type) {
+    return type == data_type::fp32 || type == data_type::fp16 || type == data_type::bf16;
+  };
+  const bool keep = problem.mask == mask_kind::keep;
+  const struct {
+    const char* name;
+    data_type type;
+    bool allowed;
+    const char* types;
+  } types[] = {
+      {"input", problem.input, is_float(problem.input), "fp32, fp16, bf16"},
+      {"gradient", problem.gradient, !is_backward(problem.form) || is_float(problem.gradient),
+       "fp32, fp16, bf16"},
+      {"output", problem.output, is_float(problem.output), "fp32, fp16, bf16"},
+      {"mask_type", problem.mask_type,
+       problem.mask == mask_kind::none ||
+           (keep ? problem.mask_type == data_type::uint8 : is_float(problem.mask_type)),
+       keep ? "uint8" : "fp32, fp16, bf16"},
+  };
+  for (const auto& entry : types)
+    if (!entry.allowed)
+      return status::failure(status_code::unsupported_type, entry.name, "its elements are ")
+          .append(name_of(entry.type))
+          .append(", allowed: ")
+          .append(entry.types);
+  return {};
+}
+
 } // namespace detail
 
 /// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
@@ -116,6 +158,10 @@ constexpr int64_t visible_elements(int64_t queries, int64_t keys, int64_t shift)
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;
   result.outcome = check_device(device);
+  if (result.outcome.ok())
+    result.outcome = detail::check_problem(problem);
+  if (!result.outcome)
+    return result;
   const int chunk = problem.chunk();
   const int64_t chunks = problem.columns / chunk;
   const int64_t tail = problem.columns % chunk;
@@ -163,7 +209,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
     } else {
       refuse(softmax_kernel::stream, softmax_refusal::split_is_faster);
       result.kernel = softmax_kernel::split;
-      if (problem.workspace_bytes < split_bytes && result.outcome.ok())
+      if (problem.workspace_bytes < split_bytes)
         result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
                                          problem.workspace_bytes, ">= ")
                              .append(split_bytes)
