@@ -3,7 +3,8 @@
 #   wavetile_add_host_test(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
 #                          [LABELS <label>...])
 #   wavetile_add_hip_test(<name> SOURCES <file>... [LIBRARIES <lib>...] [OPTIONS <flag>...]
-#                         [LABELS <label>...] [ARCHITECTURES <arch>...] [TIMEOUT <seconds>] [AMD_ONLY])
+#                         [LABELS <label>...] [ARCHITECTURES <arch>...] [TIMEOUT <seconds>] [AMD_ONLY]
+#                         [ENVIRONMENT <name=value>...])
 #
 #   wavetile_hip_command(<out-var>)   the compiler and its flags for a HIP file, without an architecture
 #
@@ -56,7 +57,7 @@ endfunction()
 
 # Registers an already built device program with CTest; extra arguments go to the program.
 function(wavetile_register_hip_test name target)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "LABELS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "LABELS;ARGS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900)
   endif()
@@ -66,18 +67,18 @@ function(wavetile_register_hip_test name target)
                COMMAND wavesim --threads ${threads} -- $<TARGET_FILE:${target}> ${arg_ARGS})
       set_tests_properties(${name}.threads${threads}
                            PROPERTIES LABELS "hip;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-                                      PROCESSORS ${threads})
+                                      PROCESSORS ${threads} ENVIRONMENT "${arg_ENVIRONMENT}")
     endforeach()
   else()
     add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
     set_tests_properties(${name} PROPERTIES LABELS "hip;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-                                            RESOURCE_LOCK gpu)
+                                            RESOURCE_LOCK gpu ENVIRONMENT "${arg_ENVIRONMENT}")
   endif()
 endfunction()
 
 function(wavetile_add_hip_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "AMD_ONLY" "TIMEOUT"
-                        "SOURCES;LIBRARIES;OPTIONS;LABELS;ARCHITECTURES")
+                        "SOURCES;LIBRARIES;OPTIONS;LABELS;ARCHITECTURES;ENVIRONMENT")
   if(arg_AMD_ONLY AND WAVETILE_PLATFORM STREQUAL "cuda")
     return()
   endif()
@@ -91,5 +92,6 @@ function(wavetile_add_hip_test name)
                               OPTIONS ${arg_OPTIONS} ARCHITECTURES ${arg_ARCHITECTURES})
   wavetile_own_program(${name})
   set_property(GLOBAL APPEND PROPERTY WAVETILE_HIP_TESTS ${name})
-  wavetile_register_hip_test(${name} ${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS})
+  wavetile_register_hip_test(${name} ${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
+                             ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()
