@@ -1,7 +1,7 @@
-# Ways to compile HIP where ROCm is installed: CMake's HIP language beside g++, and amdclang++ with nothing
-# but CMAKE_PREFIX_PATH to say where ROCm is.
+# Ways to compile HIP where ROCm is installed: CMake's HIP language beside g++, amdclang++ with nothing
+# but CMAKE_PREFIX_PATH to say where ROCm is, and hipcc, for which every .cpp file is HIP.
 #
-#   cmake -DWAY=hip_language|amdclang -DSOURCE=<wavetile> -DWORK=<scratch folder> -DGXX=<g++>
+#   cmake -DWAY=hip_language|amdclang|hipcc -DSOURCE=<wavetile> -DWORK=<scratch folder> -DGXX=<g++>
 #         -DCOMPILER=<clang++> -DROCM=<root> -DDEVICE_LIBS=<folder or empty> -DRUNTIME=<libamdhip64.so>
 #         -DRUNNER=<command, separated by |> -P compilers.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -16,6 +16,9 @@ if(WAY STREQUAL "hip_language")
       -DCMAKE_HIP_COMPILER_ROCM_ROOT=${root} -DCMAKE_HIP_FLAGS=--rocm-path=${root}
       -DCMAKE_HIP_ARCHITECTURES=gfx942)
   set(host_compiler ${GXX})
+elseif(WAY STREQUAL "hipcc")
+  set(settings -DUSE_HIPCC=ON -DCMAKE_CXX_COMPILER=${root}/bin/hipcc
+      -DCMAKE_CXX_FLAGS=--offload-arch=gfx942)
 else()
   set(settings -DCMAKE_CXX_COMPILER=${root}/bin/amdclang++ -DCMAKE_PREFIX_PATH=${root})
   set(host_compiler ${root}/bin/amdclang++)
@@ -25,13 +28,15 @@ step(configure COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B
 
 # The library adds no device flag to C++ sources.
 file(READ ${WORK}/build/compile_commands.json commands)
-compile_command("${commands}" main.cpp host_command)
-compile_command("${commands}" kernel.hip device_command)
-foreach(flag IN ITEMS --offload-arch -xhip "-x hip" -fgpu --rocm)
-  expect_no_text("${host_command}" "${flag}")
-endforeach()
-expect_text("${host_command}" "${host_compiler}")
-expect_text("${device_command}" "--offload-arch=gfx942")
+if(NOT WAY STREQUAL "hipcc")
+  compile_command("${commands}" main.cpp host_command)
+  compile_command("${commands}" kernel.hip device_command)
+  foreach(flag IN ITEMS --offload-arch -xhip "-x hip" -fgpu --rocm)
+    expect_no_text("${host_command}" "${flag}")
+  endforeach()
+  expect_text("${host_command}" "${host_compiler}")
+  expect_text("${device_command}" "--offload-arch=gfx942")
+endif()
 
 step(build COMMAND ${CMAKE_COMMAND} --build ${WORK}/build --target consumer)
 step(run COMMAND ${RUNNER} ${WORK}/build/consumer)

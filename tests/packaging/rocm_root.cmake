@@ -15,7 +15,22 @@ function(rocm_root out)
   file(CREATE_LINK ${arg_RUNTIME} ${root}/lib/libamdhip64.so SYMBOLIC)
   # AMD's compiler finds the rest of its ROCm by itself
   file(WRITE ${root}/bin/amdclang++ "#!/bin/sh\nexec '${arg_COMPILER}' --rocm-path='${root}' \"$@\"\n")
-  file(CHMOD ${root}/bin/amdclang++ PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  # What hipcc adds to a call of that compiler: C++ sources are HIP, programs need the runtime.
+  file(WRITE ${root}/bin/hipcc "#!/bin/sh
+link=yes
+for word; do
+  shift
+  case $word in
+  -c | -E | -S | -M) link=no ;;
+  *.cpp | *.cc | *.cxx) set -- \"$@\" -x hip ;;
+  esac
+  set -- \"$@\" \"$word\"
+done
+[ $link = no ] || set -- \"$@\" --hip-link -L'${root}/lib' -lamdhip64
+exec '${root}/bin/amdclang++' --driver-mode=g++ \"$@\"
+")
+  file(CHMOD ${root}/bin/amdclang++ ${root}/bin/hipcc
+       PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 
   file(GLOB package ${arg_ROCM}/lib/*/cmake/hip-lang ${arg_ROCM}/lib/cmake/hip-lang)
   file(COPY ${package} DESTINATION ${root}/lib/cmake)
