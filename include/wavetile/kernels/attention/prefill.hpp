@@ -222,7 +222,7 @@ class attention_kernel {
 
 public:
   WAVETILE_DEVICE
-      WAVETILE_FORCE_INLINE explicit attention_kernel(const attention_arguments<Types>& args)
+  WAVETILE_FORCE_INLINE explicit attention_kernel(const attention_arguments<Types>& args)
       : args_(args), lane_(lane_id()), output_{} {}
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run(typename tiles::storage& memory) {
