@@ -92,7 +92,7 @@ public:
   }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      std::printf("%-44s", run.benchmark_name().c_str());
+      std::printf("%-44s", run.run_name.function_name.c_str());
       if (run.error_occurred)
         std::printf(" %s", run.error_message.c_str());
       for (const auto& [name, counter] : run.counters)

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+using hipEvent_t = cudaEvent_t;
 using hipGraph_t = cudaGraph_t;
 using hipGraphExec_t = cudaGraphExec_t;
 
@@ -81,4 +82,22 @@ inline hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
 }
 inline hipError_t hipGraphDestroy(hipGraph_t graph) {
   return cudaGraphDestroy(graph);
+}
+inline hipError_t hipEventCreate(hipEvent_t* event) {
+  return cudaEventCreate(event);
+}
+inline hipError_t hipEventDestroy(hipEvent_t event) {
+  return cudaEventDestroy(event);
+}
+inline hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  return cudaEventRecord(event, stream);
+}
+inline hipError_t hipEventSynchronize(hipEvent_t event) {
+  return cudaEventSynchronize(event);
+}
+inline hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t end) {
+  return cudaEventElapsedTime(milliseconds, begin, end);
+}
+inline hipError_t hipRuntimeGetVersion(int* version) {
+  return cudaRuntimeGetVersion(version);
 }
