@@ -1,5 +1,6 @@
 #include "hip/kernel_launch.hpp"
 
+#include "checks/session.hpp"
 #include "counters/session.hpp"
 #include "counters/tally.hpp"
 #include "hip/entry.hpp"
@@ -216,6 +217,7 @@ hipError_t run_kernel(const KernelOperation& operation, int device) {
   options.threads = settings().threads;
   options.hang_instructions = settings().hang_instructions;
   options.count = session().counting();
+  options.observers = check_observers();
   const auto tally = run(dispatch, options);
   if (tally)
     session().add(dispatch, *tally);

@@ -1,5 +1,7 @@
 #include "hip/runtime.hpp"
 
+#include "checks/findings.hpp"
+#include "checks/session.hpp"
 #include "counters/session.hpp"
 #include "hip/entry.hpp"
 #include "isa/op_table.hpp"
@@ -64,8 +66,14 @@ Settings read_settings() {
 const pid_t process = getpid();
 
 __attribute__((destructor)) void report_counters() {
-  if (getpid() == process)
-    session().finish();
+  if (getpid() != process)
+    return;
+  session().finish();
+  // An exit handler cannot change the exit code but by ending the process itself.
+  if (finish_checks(0) != 0) {
+    std::fflush(nullptr);
+    _exit(findings_exit_code);
+  }
 }
 
 } // namespace

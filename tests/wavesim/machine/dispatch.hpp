@@ -11,6 +11,7 @@ namespace wavesim {
 
 struct Kernel;
 class MemorySnapshot;
+class ObserverFactory;
 
 struct Dispatch {
   const Kernel* kernel = nullptr;
@@ -33,6 +34,7 @@ struct Dispatch {
 struct RunOptions {
   unsigned threads = 1;
   bool count = false;
+  ObserverFactory* observers = nullptr;            ///< null: nobody watches
   std::uint64_t hang_instructions = 4'000'000'000; ///< no progress for so many is a reported hang
 };
 

@@ -2,6 +2,7 @@
 
 #include "loader/code_object.hpp"
 #include "machine/dispatch.hpp"
+#include "machine/freed_ranges.hpp"
 #include "machine/memory_map.hpp"
 #include "machine/wave.hpp"
 
@@ -13,6 +14,8 @@
 
 namespace wavesim {
 
+int (*at_stop)(int code) = nullptr;
+
 namespace {
 
 [[noreturn]] void end_process(const std::string& text) {
@@ -22,7 +25,7 @@ namespace {
   std::fflush(stdout);
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
-  std::_Exit(stop_exit_code);
+  std::_Exit(at_stop ? at_stop(stop_exit_code) : stop_exit_code);
 }
 
 const char* kind_name(RangeKind kind) {
@@ -62,6 +65,9 @@ std::string surroundings(const MemorySnapshot& memory, std::uint64_t address) {
   if (below && address < below->end)
     return fmt::format("it starts {} bytes before the end of {}", below->end - address,
                        range_text(*below));
+  if (const auto gone = find_freed(address))
+    return fmt::format("it lies {} bytes into {}, which has been freed", address - gone->begin,
+                       range_text(*gone));
   // Further away than this, the neighbour is a coincidence.
   constexpr std::uint64_t near = 1 << 20;
   if (below && address - below->end < near &&
@@ -136,11 +142,16 @@ void stop(const std::string& why) {
 
 void memory_fault(const Wave& wave, const Op& op, unsigned lane, std::uint64_t address,
                   unsigned bytes, const char* what) {
+  const Dispatch* dispatch = wave.group ? wave.group->dispatch : nullptr;
+  std::string where;
+  if (dispatch && dispatch->memory)
+    where = surroundings(*dispatch->memory, address);
+  if (wave.group && wave.group->throws_faults)
+    throw MemoryFault{lane, address, bytes, what, where};
   std::string why = fmt::format("memory fault: lane {} {}s {} bytes at address {:#x}", lane, what,
                                 bytes, address);
-  const Dispatch* dispatch = wave.group ? wave.group->dispatch : nullptr;
-  if (dispatch && dispatch->memory)
-    why += "; " + surroundings(*dispatch->memory, address);
+  if (!where.empty())
+    why += "; " + where;
   stop(wave, op, why);
 }
 

@@ -26,6 +26,19 @@ inline constexpr int stop_exit_code =
 /// The same without a wave (loading, launching).
 [[noreturn]] void stop(const std::string& why);
 
+/// Asked for the exit code before a stop ends the process, given the one it would have; may be
+/// null.
+extern int (*at_stop)(int code);
+
+/// A lane's wild access, thrown where the workgroup asks for it (Workgroup::throws_faults).
+struct MemoryFault {
+  unsigned lane = 0;
+  std::uint64_t address = 0;
+  unsigned bytes = 0;
+  const char* what = "";
+  std::string where; ///< what lies near
+};
+
 /// A lane touched memory it may not: `what` is "read" or "write".
 [[noreturn]] void memory_fault(const Wave& wave, const Op& op, unsigned lane, std::uint64_t address,
                                unsigned bytes, const char* what);

@@ -1,5 +1,7 @@
 #include "machine/memory_map.hpp"
 
+#include "machine/freed_ranges.hpp"
+
 #include <algorithm>
 
 namespace wavesim {
@@ -40,6 +42,7 @@ std::optional<Range> MemoryMap::remove(std::uintptr_t begin) {
   const Range removed = *it;
   ranges_.erase(it);
   snapshot_.reset();
+  remember_freed(removed);
   return removed;
 }
 

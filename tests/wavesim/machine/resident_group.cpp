@@ -86,7 +86,7 @@ void ResidentGroup::give_scratch(Wave& wave, WaveMemory& memory, const Dispatch&
 }
 
 void ResidentGroup::start(const Dispatch& dispatch, std::uint64_t linear, Tally* tally,
-                          bool concurrent) {
+                          bool concurrent, const RunOptions& options) {
   const std::uint64_t threads =
       std::uint64_t{dispatch.block[0]} * dispatch.block[1] * dispatch.block[2];
   group_.dispatch = &dispatch;
@@ -112,12 +112,39 @@ void ResidentGroup::start(const Dispatch& dispatch, std::uint64_t linear, Tally*
     give_scratch(wave, memory_[i], dispatch);
     start_wave(wave, group_, i, memory_[i].used_vgprs, memory_[i].used_agprs);
   }
+  if (observers_ != options.observers) {
+    observers_ = options.observers;
+    observer_ = observers_ ? observers_->make() : nullptr;
+  }
+  group_.throws_faults = false;
+  if (observer_)
+    observer_->start(group_);
+}
+
+/// Runs the instruction again and again as long as the observer leaves lanes out that fault.
+static void execute_watched(Wave& wave, const Op& op, Observer& observer) {
+  try {
+    op.execute(wave, op);
+    return;
+  } catch (const MemoryFault& first) {
+    const std::uint64_t exec = wave.exec();
+    for (bool again = observer.fault(wave, op, first); again;) {
+      try {
+        again = false;
+        op.execute(wave, op);
+      } catch (const MemoryFault& next) {
+        again = observer.fault(wave, op, next);
+      }
+    }
+    wave.set_exec(exec);
+  }
 }
 
 /// Up to `left` instructions, as long as the wave runs. With Watch: whether one of them looked at
 /// memory that others write.
-template <bool Count, bool Watch>
-static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left) {
+template <bool Count, bool Watch, bool Observe>
+static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left,
+                     [[maybe_unused]] Observer* observer) {
   const auto fetch = [&] {
     const Op* op = code.at(wave.pc);
     if (!op) [[unlikely]]
@@ -135,30 +162,38 @@ static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left) {
       ++wave.tally->of(op->id).executions;
     if constexpr (Watch)
       watched |= polls_memory(*op);
-    op->execute(wave, *op);
+    if constexpr (Observe) {
+      if (observer->before(wave, *op)) {
+        execute_watched(wave, *op, *observer);
+        observer->after(wave, *op);
+      }
+    } else {
+      op->execute(wave, *op);
+    }
     if (--left == 0 || wave.status != WaveStatus::running)
       return watched;
     op = wave.pc == behind && next ? next : fetch();
   }
 }
 
-template <bool Count>
+template <bool Count, bool Observe>
 void ResidentGroup::turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls) {
   const CodeObject& code = *group_.dispatch->kernel->object;
   wave.status = WaveStatus::running;
   const std::uint64_t before = wave.retired;
-  run_wave<Count, false>(wave, code, quantum);
+  run_wave<Count, false, Observe>(wave, code, quantum, observer_.get());
   bool polling = wave.status == WaveStatus::yielded;
   if (may_park && wave.status == WaveStatus::running)
-    polling = run_wave<Count, true>(wave, code, probe) || wave.status == WaveStatus::yielded;
+    polling = run_wave<Count, true, Observe>(wave, code, probe, observer_.get()) ||
+              wave.status == WaveStatus::yielded;
   idle += wave.retired - before;
   if (polling)
     ++polls;
 }
 
-template <bool Count>
-ResidentGroup::Outcome ResidentGroup::run_counted(bool may_park, bool fresh, std::uint64_t& idle,
-                                                  const RunOptions& options) {
+template <bool Count, bool Observe>
+ResidentGroup::Outcome ResidentGroup::run_as(bool may_park, bool fresh, std::uint64_t& idle,
+                                             const RunOptions& options) {
   const unsigned allowed = fresh ? patience : 1;
   for (unsigned rounds_polling = 0; rounds_polling < allowed;) {
     unsigned ended = 0, waiting = 0, polls = 0;
@@ -167,7 +202,7 @@ ResidentGroup::Outcome ResidentGroup::run_counted(bool may_park, bool fresh, std
       if (wave.status == WaveStatus::ended)
         continue;
       if (wave.status != WaveStatus::at_barrier) {
-        turn<Count>(wave, may_park, idle, polls);
+        turn<Count, Observe>(wave, may_park, idle, polls);
         ended += wave.status == WaveStatus::ended;
       }
       waiting += wave.status == WaveStatus::at_barrier;
@@ -178,6 +213,9 @@ ResidentGroup::Outcome ResidentGroup::run_counted(bool may_park, bool fresh, std
       return Outcome::ended;
     }
     const bool released = waiting == alive_;
+    if constexpr (Observe)
+      if (released)
+        observer_->barrier(group_);
     if (released)
       for (unsigned i = 0; i < group_.wave_count; ++i)
         if (group_.waves[i]->status == WaveStatus::at_barrier)
@@ -198,15 +236,23 @@ ResidentGroup::Outcome ResidentGroup::run_counted(bool may_park, bool fresh, std
 
 ResidentGroup::Outcome ResidentGroup::run(bool may_park, bool fresh, std::uint64_t& idle,
                                           const RunOptions& options) {
-  if (!options.count)
-    return run_counted<false>(may_park, fresh, idle, options);
-  const Outcome outcome = run_counted<true>(may_park, fresh, idle, options);
-  if (outcome == Outcome::ended)
+  const Outcome outcome = [&] {
+    if (observer_)
+      return options.count ? run_as<true, true>(may_park, fresh, idle, options)
+                           : run_as<false, true>(may_park, fresh, idle, options);
+    return options.count ? run_as<true, false>(may_park, fresh, idle, options)
+                         : run_as<false, false>(may_park, fresh, idle, options);
+  }();
+  if (outcome == Outcome::ended && options.count)
     tally_->end_group(group_);
+  if (outcome == Outcome::ended && observer_)
+    observer_->end(group_);
   return outcome;
 }
 
-void ResidentGroup::report_hang(const RunOptions& options) const {
+void ResidentGroup::report_hang(const RunOptions& options) {
+  if (observer_)
+    observer_->hang(group_);
   const Wave* culprit = nullptr;
   std::string barrier;
   for (unsigned i = 0; i < group_.wave_count; ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "machine/dispatch.hpp"
+#include "machine/observer.hpp"
 #include "machine/wave.hpp"
 
 #include <cstdint>
@@ -19,7 +20,8 @@ public:
 
   /// Makes it workgroup number `linear` of the dispatch, every wave at its first instruction.
   /// `concurrent`: other threads run workgroups of the same dispatch.
-  void start(const Dispatch& dispatch, std::uint64_t linear, Tally* tally, bool concurrent);
+  void start(const Dispatch& dispatch, std::uint64_t linear, Tally* tally, bool concurrent,
+             const RunOptions& options);
 
   /// Lets the waves take turns until all have ended, or, with `may_park`, until the workgroup looks
   /// as if it waited for another one. `idle` counts instructions since anything moved forward.
@@ -34,13 +36,13 @@ private:
     std::size_t scratch_bytes = 0;
     unsigned used_vgprs = 0, used_agprs = 0;
   };
-  template <bool Count>
-  Outcome run_counted(bool may_park, bool fresh, std::uint64_t& idle, const RunOptions& options);
-  template <bool Count>
+  template <bool Count, bool Observe>
+  Outcome run_as(bool may_park, bool fresh, std::uint64_t& idle, const RunOptions& options);
+  template <bool Count, bool Observe>
   void turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls);
   void give_scratch(Wave& wave, WaveMemory& memory, const Dispatch& dispatch);
   void give_lds(const Dispatch& dispatch);
-  [[noreturn]] void report_hang(const RunOptions& options) const;
+  [[noreturn]] void report_hang(const RunOptions& options);
 
   Workgroup group_;
   std::vector<WaveMemory> memory_;
@@ -48,6 +50,8 @@ private:
   std::size_t lds_capacity_ = 0;
   unsigned alive_ = 0;
   Tally* tally_ = nullptr;
+  std::unique_ptr<Observer> observer_; ///< kept while the same factory asks for one
+  ObserverFactory* observers_ = nullptr;
 };
 
 } // namespace wavesim

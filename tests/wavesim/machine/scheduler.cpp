@@ -64,7 +64,7 @@ void run_parallel(const Dispatch& dispatch, const RunOptions& options, unsigned 
         break;
       for (std::uint64_t i = begin; i < std::min(total, begin + chunk); ++i) {
         std::uint64_t idle = 0;
-        group->start(dispatch, i, tallies[worker].get(), true);
+        group->start(dispatch, i, tallies[worker].get(), true, options);
         group->run(false, true, idle, options);
       }
     }
@@ -108,7 +108,7 @@ private:
 
   void admit() {
     residents_.push_back({store(0).take(), !dispatch_.cooperative});
-    residents_.back().group->start(dispatch_, next_++, tally_, false);
+    residents_.back().group->start(dispatch_, next_++, tally_, false, options_);
   }
 
   /// One turn for every resident workgroup; whether any of them ended.

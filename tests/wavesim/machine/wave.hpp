@@ -90,6 +90,7 @@ struct Workgroup {
   std::uint32_t lds_bytes = 0;       ///< static + dynamic, rounded up to the 512-byte granule
   RangeCache ranges;                 ///< to be cleared when a workgroup starts
   bool concurrent = true;            ///< other threads run workgroups of the same dispatch
+  bool throws_faults = false;        ///< a wild access is a MemoryFault instead of a stop
   std::unique_ptr<GroupLines> lines; ///< counting: made on first use, see Tally::end_group
 };
 

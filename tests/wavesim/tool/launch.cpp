@@ -1,8 +1,10 @@
 #include "tool/launch.hpp"
 
+#include "checks/check_kind.hpp"
 #include "model/static_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -63,6 +65,13 @@ std::string prepare(Launch& launch) {
     set("WAVESIM_COUNTERS", "1");
   if (launch.per_dispatch)
     set("WAVESIM_PER_DISPATCH", "1");
+  if (!launch.checks.empty()) {
+    std::string wrong;
+    if (!parse_checks(launch.checks, wrong))
+      return fmt::format("--check: there is no check '{}'; allowed are {}", wrong,
+                         fmt::join(check_names, ", "));
+    set("WAVESIM_CHECK", launch.checks);
+  }
   if (launch.threads != 0)
     set("WAVESIM_THREADS", std::to_string(launch.threads));
   const char* before = std::getenv("LD_LIBRARY_PATH");

@@ -16,6 +16,7 @@ struct Distances {
 struct Launch {
   bool counters = false, per_dispatch = false;
   std::string json;     ///< "" is none
+  std::string checks;   ///< "" is none, else names with commas between them, or "all"
   unsigned threads = 0; ///< 0 leaves WAVESIM_THREADS alone
   std::vector<std::string> command;
 };

@@ -19,21 +19,22 @@ constexpr const char* description = "Runs a HIP program with gfx942 code objects
                                     "The program runs unchanged; the exit code is the program's.";
 
 constexpr const char* footer =
-    "Environment read by the library (the options above set the first four; values that are not\n"
+    "Environment read by the library (the options above set the first five; values that are not\n"
     "allowed end the program):\n"
     "  WAVESIM_THREADS=N           executor threads\n"
     "  WAVESIM_COUNTERS=1          print the counters at exit\n"
     "  WAVESIM_JSON=FILE           write the counters at exit\n"
     "  WAVESIM_PER_DISPATCH=1      list every dispatch\n"
+    "  WAVESIM_CHECK=NAMES         run these checks (or: all)\n"
     "  WAVESIM_SIMD=avx2|avx512    instruction set of the host to use\n"
     "  WAVESIM_BUFFER_SOFFSET=checked|unchecked\n"
     "                              whether raw buffer bounds include soffset\n"
     "  WAVESIM_MEMORY=BYTES, WAVESIM_DEVICES=N, WAVESIM_HANG_INSTRUCTIONS=N\n"
     "                              what the machine has, and when a kernel hangs\n"
     "\n"
-    "Exit codes of wavesim itself: 2 bad usage, 70 the kernel cannot go on, 126 the program "
-    "cannot\n"
-    "be executed, 127 no such program.\n"
+    "Exit codes of wavesim itself: 2 bad usage, 70 the kernel cannot go on, 86 a check found "
+    "something,\n"
+    "126 the program cannot be executed, 127 no such program.\n"
     "\n"
     "Examples: wavesim --counters --threads 2 -- ./softmax --rows 4096\n"
     "          wavesim --distances ./matmul --kernel bf16 --least-global 900";
@@ -92,6 +93,11 @@ int main(int argc, char** argv) {
                  "With --distances: exit 1 if a global load is nearer to its wait than CLOCKS")
       ->type_name("CLOCKS");
   app.add_option("--least-lds", distances.least_lds, "The same for LDS loads")->type_name("CLOCKS");
+  app.add_flag(
+         "--check{all}", launch.checks,
+         "Look for faults: race, memory, uninit, wait, barrier, hazard, stream; without names "
+         "all of them")
+      ->type_name("[=NAME,...]");
   app.add_flag("--rules", rules, "Print how every counter is counted, and on what evidence");
   // Everything from the first word that is no option belongs to the program.
   app.prefix_command();

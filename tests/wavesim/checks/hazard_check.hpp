@@ -1,0 +1,43 @@
+// `hazard`: too few wait states between a matrix instruction and one that depends on it, counted as
+// LLVM's hazard recogniser counts them: every instruction in between is one, s_nop n is n + 1. The
+// hardware does not interlock.
+#pragma once
+
+#include "checks/op_facts.hpp"
+
+#include <cstdint>
+
+namespace wavesim {
+
+struct Wave;
+
+/// The recent instructions of one wave that others may depend on.
+class HazardCheck {
+public:
+  void start();
+  /// Before `op` runs.
+  void step(const Wave& wave, const Op& op, const OpFacts& facts);
+
+private:
+  struct Past {
+    const OpFacts* facts = nullptr;
+    std::uint64_t end = 0; ///< wait states issued up to and with it
+  };
+  struct Need {
+    unsigned states = 0;
+    const char* rule = "";
+  };
+  Need by_matrix(const OpFacts& producer, const VectorSet& newer, const OpFacts& facts) const;
+  /// `newer`: what matrix instructions behind the producer have written.
+  Need after_matrix(const OpFacts& producer, const VectorSet& newer, const OpFacts& facts) const;
+  Need after_dot(const OpFacts& producer, const Op& op, const OpFacts& facts) const;
+  void report(const Wave& wave, const Op& op, const Past& past, const Need& need);
+
+  static constexpr unsigned slow_entries = 32, vector_entries = 4;
+  Past slow_[slow_entries];     ///< matrix and dot instructions
+  Past vector_[vector_entries]; ///< other vector instructions
+  unsigned slow_next_ = 0, vector_next_ = 0;
+  std::uint64_t states_ = 0, last_slow_ = 0;
+};
+
+} // namespace wavesim

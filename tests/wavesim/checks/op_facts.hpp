@@ -1,0 +1,57 @@
+// What the checks need to know about an instruction, worked out once per instruction.
+#pragma once
+
+#include "checks/register_use.hpp"
+#include "isa/mfma_facts.hpp"
+#include "isa/op.hpp"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace wavesim {
+
+class CodeObject;
+
+/// What an instruction does as far as the counters of outstanding operations go.
+enum class Counted : std::uint8_t { none, vector, scalar, lds, flat, message };
+
+struct OpFacts {
+  const Op* op = nullptr;
+  std::uint32_t words[2] = {0, 0}; ///< of `op` when this was made: code may be unloaded
+  RegisterUse use;
+
+  Counted counted = Counted::none;
+  bool load = false, store = false, atomic = false;
+  bool lds_memory = false; ///< DS instruction that touches LDS (not swizzle, permute, nop)
+  bool lds_direct = false; ///< from memory straight into LDS
+  bool addtid = false;
+  bool counts_lanes = false; ///< ds_append, ds_consume: one access, whatever lanes are active
+  std::uint8_t bytes = 0;    ///< per lane and piece
+  std::uint8_t pieces = 1;   ///< DS: two-address forms have two
+  std::uint32_t piece_offset[2] = {0, 0};
+  bool waitcnt = false, barrier = false, ends = false;
+  bool reads_all_lanes = false; ///< MFMA, readlane, …: inactive lanes count
+  bool valu = false;
+  const MfmaFact* mfma = nullptr;
+  bool dot = false, fma_f64 = false;
+  std::uint8_t wait_states = 1;
+};
+
+/// Facts of the code object that runs; one for each observer, so no locks on the way.
+class FactTable {
+public:
+  const OpFacts& of(const Op& op) {
+    if (op.id < facts_.size())
+      if (const OpFacts* f = facts_[op.id].get();
+          f && f->op == &op && f->words[0] == op.words[0] && f->words[1] == op.words[1]) [[likely]]
+        return *f;
+    return make(op);
+  }
+
+private:
+  const OpFacts& make(const Op& op);
+  std::vector<std::unique_ptr<OpFacts>> facts_; ///< by Op::id
+};
+
+} // namespace wavesim

@@ -1,0 +1,50 @@
+#include "checks/session.hpp"
+
+#include "checks/findings.hpp"
+#include "checks/group_checks.hpp"
+#include "machine/fault.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace wavesim {
+
+namespace {
+
+CheckSet read_environment() {
+  const char* list = std::getenv("WAVESIM_CHECK");
+  if (!list || !*list)
+    return {};
+  std::string wrong;
+  const auto set = parse_checks(list, wrong);
+  if (!set)
+    stop(fmt::format("WAVESIM_CHECK: there is no check '{}'", wrong));
+  at_stop = finish_checks;
+  return *set;
+}
+
+} // namespace
+
+CheckSet enabled_checks() {
+  static const CheckSet set = read_environment();
+  return set;
+}
+
+ObserverFactory* check_observers() {
+  static ObserverFactory* factory =
+      CheckFactory::needed(enabled_checks()) ? new CheckFactory(enabled_checks()) : nullptr;
+  return factory;
+}
+
+int finish_checks(int code) {
+  const Findings& findings = Findings::instance();
+  const std::string summary = findings.summary();
+  if (summary.empty())
+    return code;
+  std::fflush(stdout);
+  fmt::print(stderr, "{}", summary);
+  return findings.any_failing() ? findings_exit_code : code;
+}
+
+} // namespace wavesim

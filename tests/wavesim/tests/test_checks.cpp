@@ -1,0 +1,315 @@
+// The checks of `wavesim --check`: kernels with one fault are found, with kernel, both lines, lanes
+// and address; sound ones are not reported.
+#include "checks/findings.hpp"
+#include "checks/group_checks.hpp"
+#include "code_object_runner.hpp"
+
+#include <fstream>
+
+namespace wavesim::test {
+namespace {
+
+/// Number of the line of check_kernels.hip that ends in "// <mark>".
+unsigned line_of(const std::string& mark) {
+  std::ifstream file(WAVESIM_CHECK_KERNELS);
+  std::string text;
+  for (unsigned number = 1; std::getline(file, text); ++number)
+    if (text.ends_with("// " + mark))
+      return number;
+  ADD_FAILURE() << "no line is marked " << mark;
+  return 0;
+}
+
+class Checks : public testing::Test {
+protected:
+  Checks() {
+    Findings::instance().clear();
+    Findings::instance().set_printing(false);
+  }
+  ~Checks() override { Findings::instance().clear(); }
+
+  template <class... Arguments>
+  std::vector<Finding> run(const std::string& checks, const std::string& kernel, const Shape& shape,
+                           Arguments... arguments) {
+    std::string wrong;
+    const auto set = parse_checks(checks, wrong);
+    EXPECT_TRUE(set) << wrong;
+    CheckFactory factory(*set);
+    RunOptions options;
+    options.observers = &factory;
+    runner_.run(kernel, shape, options, arguments...);
+    return Findings::instance().all();
+  }
+  Runner runner_;
+};
+
+void expect_line(const Finding::Side& side, const std::string& role, const std::string& mark) {
+  EXPECT_EQ(side.role, role);
+  EXPECT_TRUE(side.source.ends_with(":" + std::to_string(line_of(mark))))
+      << side.source << " is not the line marked " << mark;
+}
+
+std::string texts(const std::vector<Finding>& findings) {
+  std::string text;
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    text += to_text(findings[i], i + 1);
+  return text;
+}
+
+constexpr std::uint64_t all_lanes = ~std::uint64_t{0};
+
+class Race : public Checks {};
+
+TEST_F(Race, MissingBarrier) {
+  DeviceArray<unsigned> out(256);
+  const auto found = run("race", "race_missing_barrier", line(3, 256), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  const Finding& f = found[0];
+  EXPECT_EQ(f.check, Check::race);
+  EXPECT_EQ(f.kernel, "race_missing_barrier");
+  EXPECT_EQ(f.space, "LDS");
+  EXPECT_TRUE(f.failing);
+  expect_line(f.here, "read", "missing_barrier read");
+  expect_line(f.other, "write", "missing_barrier write");
+  EXPECT_EQ(f.here.wave + f.other.wave, 3); // wave w reads what wave 3 - w wrote
+  EXPECT_EQ(f.here.lanes, all_lanes);
+  EXPECT_EQ(f.other.lanes, all_lanes);
+  EXPECT_EQ(f.address % 256, 252u); // of the reader's lane 0: the writer's last element
+  EXPECT_EQ(f.count, 3u * 4);       // four pairs of waves in each of three workgroups
+}
+
+TEST_F(Race, BarriersOrder) {
+  DeviceArray<unsigned> out(256);
+  const auto found = run("race", "race_none", line(2, 256), out.data());
+  EXPECT_TRUE(found.empty()) << texts(found);
+}
+
+TEST_F(Race, OneWaveNeverRaces) {
+  DeviceArray<unsigned> out(256);
+  const auto found = run("race", "race_two_writers", line(1, 64), out.data());
+  EXPECT_TRUE(found.empty()) << texts(found);
+}
+
+TEST_F(Race, NextRoundWritesWhatIsStillRead) {
+  DeviceArray<unsigned> out(256);
+  const auto found = run("race", "race_second_round", line(1, 256), out.data());
+  ASSERT_FALSE(found.empty());
+  for (const Finding& f : found) { // the loop may be unrolled
+    expect_line(f.here, "read", "second_round read");
+    expect_line(f.other, "write", "second_round write");
+  }
+}
+
+TEST_F(Race, DifferentValuesAndTheSame) {
+  DeviceArray<unsigned> out(256);
+  auto found = run("race", "race_two_writers", line(1, 256), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "write", "two_writers");
+  expect_line(found[0].other, "write", "two_writers");
+  EXPECT_TRUE(found[0].failing);
+  Findings::instance().clear();
+  found = run("race", "race_same_value", line(1, 256), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "write", "same_value");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 5);
+  EXPECT_EQ(found[0].other.lanes, std::uint64_t{1} << 5);
+  EXPECT_FALSE(found[0].failing);
+}
+
+TEST_F(Race, BytesOfOneDwordAndAtomicsAreFine) {
+  DeviceArray<unsigned char> bytes(256);
+  DeviceArray<unsigned> out(256);
+  run("race", "race_bytes", line(1, 256), bytes.data());
+  const auto found = run("race", "race_atomics", line(1, 256), out.data());
+  EXPECT_TRUE(found.empty()) << texts(found);
+}
+
+TEST_F(Race, AtomicAgainstRead) {
+  DeviceArray<unsigned> out(256);
+  const auto found = run("race", "race_atomic_and_read", line(1, 256), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_EQ(found[0].here.role, "read");
+  expect_line(found[0].here, "read", "atomic_and_read read");
+  EXPECT_EQ(found[0].other.role, "atomic");
+}
+
+TEST_F(Race, BarrierWithoutWait) {
+  DeviceArray<unsigned> out(256);
+  const auto found = run("race", "race_not_waited_for", line(1, 256), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "read", "not_waited_for");
+  expect_line(found[0].other, "write", "not_waited_for");
+  EXPECT_NE(found[0].detail.find("was not waited for"), std::string::npos) << found[0].detail;
+  EXPECT_TRUE(found[0].other.instruction.starts_with("ds_write_b32")) << found[0].other.instruction;
+}
+
+class Wait : public Checks {
+protected:
+  Wait() : out(64), in(128, 3) {}
+  DeviceArray<unsigned> out, in;
+};
+
+TEST_F(Wait, UseAndOverwrite) {
+  auto found = run("wait", "wait_use", line(1, 40), out.data(), in.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_EQ(found[0].kernel, "wait_use");
+  expect_line(found[0].here, "use", "wait_use use");
+  expect_line(found[0].other, "load", "wait_use load");
+  EXPECT_EQ(found[0].here.lanes, (std::uint64_t{1} << 40) - 1);
+  Findings::instance().clear();
+  found = run("wait", "wait_overwrite", line(1, 64), out.data(), in.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "overwrite", "wait_overwrite write");
+  expect_line(found[0].other, "load", "wait_overwrite load");
+}
+
+TEST_F(Wait, CountsInOrder) {
+  auto found = run("wait", "wait_for_one", line(1, 64), out.data(), in.data(), 0u);
+  EXPECT_TRUE(found.empty()) << texts(found);
+  found = run("wait", "wait_for_one", line(1, 64), out.data(), in.data(), 1u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "wait_for_one use");
+  EXPECT_TRUE(found[0].other.instruction.find("offset:256") != std::string::npos)
+      << found[0].other.instruction;
+}
+
+TEST_F(Wait, LdsScalarAndMixed) {
+  auto found = run("wait", "wait_lds", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "wait_lds use");
+  EXPECT_TRUE(found[0].other.instruction.starts_with("ds_read_b32"));
+  Findings::instance().clear();
+  found = run("wait", "wait_scalar", line(1, 64), out.data(), in.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "wait_scalar use");
+  expect_line(found[0].other, "load", "wait_scalar load");
+  Findings::instance().clear();
+  found = run("wait", "wait_mixed", line(1, 64), out.data(), in.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "wait_mixed use");
+  EXPECT_TRUE(found[0].other.instruction.starts_with("ds_read_b32"));
+}
+
+TEST_F(Wait, LoadsIntoLds) {
+  auto found = run("wait", "wait_lds_direct", line(1, 64), out.data(), in.data(), 1u);
+  EXPECT_TRUE(found.empty()) << texts(found);
+  found = run("wait", "wait_lds_direct", line(1, 64), out.data(), in.data(), 0u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "read", "wait_lds_direct read");
+  EXPECT_EQ(found[0].other.role, "LDS load");
+  EXPECT_EQ(found[0].here.lanes, all_lanes);
+  EXPECT_EQ(found[0].space, "LDS");
+  EXPECT_EQ(found[0].address, 0u);
+}
+
+class Memory : public Checks {
+protected:
+  Memory() : out(64) {}
+  DeviceArray<unsigned> out;
+};
+
+TEST_F(Memory, LdsOutside) {
+  auto found = run("memory", "memory_lds_outside", line(1, 64), out.data(), 32u);
+  EXPECT_TRUE(found.empty()) << texts(found);
+  found = run("memory", "memory_lds_outside", line(1, 64), out.data(), 40u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "read", "lds_outside");
+  EXPECT_EQ(found[0].here.lanes, all_lanes << 56); // 40 + 56 is the first past 96
+  EXPECT_EQ(found[0].address, 96u * 4);
+  Findings::instance().clear();
+  found = run("memory", "memory_lds_outside_ds", line(1, 64), out.data(), 1000u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "read", "lds_outside_ds");
+  EXPECT_EQ(found[0].here.lanes, all_lanes);
+  EXPECT_EQ(found[0].address, 1001u * 4);
+  EXPECT_TRUE(found[0].here.instruction.starts_with("ds_read_b32")) << found[0].here.instruction;
+}
+
+TEST_F(Memory, GlobalOutsideGoesOn) {
+  const auto found = run("memory", "memory_outside", line(1, 64), out.data(), 4u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "write", "memory_outside");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 60);
+  EXPECT_EQ(found[0].address, reinterpret_cast<std::uintptr_t>(out.data() + 64));
+  EXPECT_EQ(found[0].count, 4u); // lanes 60 to 63
+  for (unsigned i = 0; i < 64; ++i)
+    EXPECT_EQ(out[i], i < 4 ? 0u : 5u) << i; // the other lanes have written
+}
+
+TEST_F(Memory, Freed) {
+  unsigned* gone;
+  {
+    DeviceArray<unsigned> array(4096);
+    gone = array.data();
+  }
+  const auto found = run("memory", "memory_outside", line(1, 64), gone, 0u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].detail.find("freed"), std::string::npos) << found[0].detail;
+}
+
+TEST_F(Memory, Misaligned) {
+  const auto found =
+      run("memory", "memory_misaligned", line(1, 32), reinterpret_cast<char*>(out.data()));
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "write", "misaligned");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 3);
+  EXPECT_FALSE(found[0].failing); // works on the hardware
+  EXPECT_EQ(found[0].address, reinterpret_cast<std::uintptr_t>(out.data()) + 13);
+}
+
+TEST_F(Memory, ScalarLoad) {
+  const auto found = run("memory", "memory_scalar", line(1, 64), out.data(),
+                         static_cast<const unsigned*>(nullptr));
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "read", "memory_scalar");
+}
+
+class Barrier : public Checks {
+protected:
+  Barrier() : out(256) {}
+  DeviceArray<unsigned> out;
+};
+
+TEST_F(Barrier, LanesOff) {
+  const auto found = run("barrier", "barrier_lanes_off", line(1, 128), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "barrier", "lanes_off");
+  EXPECT_EQ(found[0].here.lanes, (std::uint64_t{1} << 60) - 1);
+  EXPECT_EQ(found[0].count, 2u);
+}
+
+TEST_F(Barrier, WaveEnded) {
+  const auto found = run("barrier", "barrier_wave_ended", line(1, 192), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "barrier", "wave_ended");
+  EXPECT_EQ(found[0].other.role, "end");
+  EXPECT_EQ(found[0].other.wave, 1);
+}
+
+TEST_F(Barrier, DifferentPlaces) {
+  const auto found = run("barrier", "barrier_different", line(1, 128), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "barrier", "different first");
+  expect_line(found[0].other, "barrier", "different second");
+}
+
+TEST_F(Barrier, PartialLastWaveAndNoFault) {
+  const auto found = run("barrier", "race_none", line(2, 200), out.data());
+  EXPECT_TRUE(found.empty()) << texts(found);
+}
+
+TEST_F(Barrier, Deadlock) {
+  DeviceArray<unsigned> flag(1);
+  CheckSet set;
+  set.add(Check::barrier);
+  CheckFactory factory(set);
+  RunOptions options;
+  options.observers = &factory;
+  options.hang_instructions = 100'000;
+  Findings::instance().set_printing(true);
+  EXPECT_EXIT(runner_.run("barrier_deadlock", line(1, 128), options, flag.data()),
+              testing::ExitedWithCode(70), "deadlock: a wave waits at a barrier");
+}
+
+} // namespace
+} // namespace wavesim::test
