@@ -143,10 +143,10 @@ void HazardCheck::report(const Wave& wave, const Op& op, const Past& past, const
 
 void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
   const bool matters = facts.valu || is_memory(facts);
-  if (matters && last_slow_ + most_states >= states_)
-    // From the latest back: an operand waits for the last of several producers.
-    VectorSet newer;
-  for (unsigned back = 1; back <= slow_entries; ++back) {
+  const unsigned entries = matters && last_slow_ + most_states >= states_ ? slow_entries : 0;
+  // From the latest back: an operand waits for the last of several producers.
+  VectorSet newer;
+  for (unsigned back = 1; back <= entries; ++back) {
     const Past& past = slow_[(slow_next_ - back) % slow_entries];
     if (!past.facts || past.end + most_states < states_)
       break;
