@@ -12,8 +12,8 @@ __global__ void race_missing_barrier(unsigned* out) {
   __shared__ unsigned buffer[256];
   volatile unsigned* shared = buffer;
   const unsigned i = threadIdx.x;
-  shared[i] = i;              // missing_barrier write
-  out[i] = shared[255 - i];   // missing_barrier read
+  shared[i] = i;            // missing_barrier write
+  out[i] = shared[255 - i]; // missing_barrier read
 }
 
 __global__ void race_none(unsigned* out) {
@@ -30,9 +30,9 @@ __global__ void race_second_round(unsigned* out) {
   volatile unsigned* shared = buffer;
   const unsigned i = threadIdx.x;
   for (unsigned round = 0; round < 2; ++round) {
-    shared[i] = i + round;       // second_round write
+    shared[i] = i + round; // second_round write
     __syncthreads();
-    out[i] = shared[255 - i];    // second_round read
+    out[i] = shared[255 - i]; // second_round read
   }
 }
 
@@ -81,9 +81,9 @@ __global__ void race_atomic_and_read(unsigned* out) {
     sum = 0;
   __syncthreads();
   if (threadIdx.x < 64)
-    atomicAdd(&sum, 1u);            // atomic_and_read atomic
+    atomicAdd(&sum, 1u); // atomic_and_read atomic
   else
-    out[threadIdx.x] = *shared;     // atomic_and_read read
+    out[threadIdx.x] = *shared; // atomic_and_read read
 }
 
 // s_barrier opens while the writes of the waves are still on their way.
@@ -110,8 +110,8 @@ __global__ void race_not_waited_for(unsigned* out) {
 __global__ void wait_use(unsigned* out, const unsigned* in) {
   unsigned x;
   const unsigned* p = in + threadIdx.x;
-  asm volatile("global_load_dword %0, %1, off" : "=&v"(x) : "v"(p));   // wait_use load
-  asm volatile("v_add_u32 %0, 1, %0" : "+v"(x));                        // wait_use use
+  asm volatile("global_load_dword %0, %1, off" : "=&v"(x) : "v"(p)); // wait_use load
+  asm volatile("v_add_u32 %0, 1, %0" : "+v"(x));                     // wait_use use
   asm volatile("s_waitcnt vmcnt(0)");
   out[threadIdx.x] = x;
 }
@@ -119,8 +119,8 @@ __global__ void wait_use(unsigned* out, const unsigned* in) {
 __global__ void wait_overwrite(unsigned* out, const unsigned* in) {
   unsigned x;
   const unsigned* p = in + threadIdx.x;
-  asm volatile("global_load_dword %0, %1, off" : "=&v"(x) : "v"(p));   // wait_overwrite load
-  asm volatile("v_mov_b32 %0, 1" : "+v"(x));                            // wait_overwrite write
+  asm volatile("global_load_dword %0, %1, off" : "=&v"(x) : "v"(p)); // wait_overwrite load
+  asm volatile("v_mov_b32 %0, 1" : "+v"(x));                         // wait_overwrite write
   asm volatile("s_waitcnt vmcnt(0)");
   out[threadIdx.x] = x;
 }
@@ -150,7 +150,7 @@ __global__ void wait_lds(unsigned* out) {
                "ds_read_b32 %0, %1"
                : "=&v"(x)
                : "v"(at)
-               : "memory");                              // wait_lds load
+               : "memory");                      // wait_lds load
   asm volatile("v_add_u32 %0, 1, %0" : "+v"(x)); // wait_lds use
   asm volatile("s_waitcnt lgkmcnt(0)");
   out[threadIdx.x] = x + (buffer[0] & 0);
@@ -177,7 +177,7 @@ __global__ void wait_mixed(unsigned* out, const unsigned* in) {
 __global__ void wait_scalar(unsigned* out, const unsigned* in) {
   unsigned s;
   asm volatile("s_load_dword %0, %1, 0x0" : "=&s"(s) : "s"(in)); // wait_scalar load
-  asm volatile("s_add_u32 %0, %0, 1" : "+s"(s)::"scc");         // wait_scalar use
+  asm volatile("s_add_u32 %0, %0, 1" : "+s"(s)::"scc");          // wait_scalar use
   asm volatile("s_waitcnt lgkmcnt(0)");
   out[threadIdx.x] = s;
 }
@@ -191,7 +191,7 @@ __global__ void wait_lds_direct(unsigned* out, const unsigned* in, unsigned wait
                "s_nop 0\n"
                "global_load_lds_dword %0, off" // wait_lds_direct load
                ::"v"(p)
-               : "memory", "m0");
+               : "memory");
   if (waits)
     asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
   asm volatile("ds_read_b32 %0, %1" : "=&v"(x) : "v"(at) : "memory"); // wait_lds_direct read
@@ -221,7 +221,8 @@ __global__ void memory_outside(unsigned* out, unsigned first) {
 }
 
 __global__ void memory_misaligned(char* out) {
-  *reinterpret_cast<volatile unsigned*>(out + 4 * threadIdx.x + (threadIdx.x == 3)) = 1; // misaligned
+  char* at = out + 4 * threadIdx.x + (threadIdx.x == 3);
+  *reinterpret_cast<volatile unsigned*>(at) = 1; // misaligned
 }
 
 __global__ void memory_scalar(unsigned* out, const unsigned* in) {
@@ -261,4 +262,98 @@ __global__ void barrier_deadlock(unsigned* flag) {
     }
   __syncthreads(); // deadlock
 }
+
+// ---- uninit
+
+__global__ void uninit_lds_to_memory(unsigned* out, unsigned written) {
+  __shared__ unsigned buffer[64];
+  if (threadIdx.x < written)
+    buffer[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = buffer[threadIdx.x ^ 1] + 1; // lds_to_memory
+}
+
+// Undefined values that are only moved, or left out by a selection, are nobody's business.
+__global__ void uninit_unused(unsigned* out) {
+  __shared__ unsigned buffer[64];
+  if (threadIdx.x < 60)
+    buffer[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const unsigned value = buffer[threadIdx.x];
+  out[threadIdx.x] = threadIdx.x < 60 ? value * 3 : 7;
+}
+
+__global__ void uninit_address(unsigned* out) {
+  __shared__ unsigned buffer[64];
+  if (threadIdx.x != 9)
+    buffer[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const unsigned at = buffer[threadIdx.x] & 63; // uninit_address origin
+  out[at] = 1;                                  // uninit_address use
+}
+
+__global__ void uninit_branch(unsigned* out) {
+  unsigned scalar;
+  asm volatile("s_mov_b32 %0, s70" : "=s"(scalar)::"s70"); // uninit_branch origin
+  asm volatile("s_cmp_eq_u32 %0, 1\n"
+               "s_cbranch_scc1 1f\n"
+               "1:" ::"s"(scalar)
+               : "scc"); // uninit_branch use
+  out[threadIdx.x] = 1;
+}
+
+__global__ void uninit_exec(unsigned* out) {
+  asm volatile("v_cmp_eq_u32 vcc, 1, v91\n"
+               "s_and_saveexec_b64 s[60:61], vcc\n" // uninit_exec
+               "s_mov_b64 exec, s[60:61]" ::
+                   : "v91", "vcc", "s60", "s61", "scc");
+  out[threadIdx.x] = 1;
+}
+
+__global__ void uninit_private(unsigned* out, unsigned index) {
+  unsigned values[16];
+  asm volatile("" : : "v"(values)); // stays in memory
+  values[index] = 5;
+  out[threadIdx.x] = values[(index + (threadIdx.x & 1)) & 15]; // uninit_private
+}
+
+// Moves between lanes carry the property along.
+__global__ void uninit_swizzled(unsigned* out) {
+  __shared__ unsigned buffer[64];
+  if (threadIdx.x != 8)
+    buffer[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const int x = static_cast<int>(buffer[threadIdx.x]);
+  const int swapped = __builtin_amdgcn_ds_swizzle(x, 0x041f);                // lane ^ 1
+  const int turned = __builtin_amdgcn_mov_dpp(x, 0xb1, 0xf, 0xf, false);     // the same with DPP
+  const int pulled = __builtin_amdgcn_ds_bpermute((threadIdx.x ^ 1) * 4, x); // and by address
+  out[threadIdx.x] = static_cast<unsigned>(swapped);                         // swizzled
+  out[64 + threadIdx.x] = static_cast<unsigned>(turned);                     // dpp
+  out[128 + threadIdx.x] = static_cast<unsigned>(pulled);                    // bpermute
+}
+
+// ---- hazard: fixed registers, so that the assembly says all
+
+#define HAZARD(name, code)                                                                         \
+  __global__ void name(float* out) {                                                               \
+    asm volatile("s_nop 15\n" code "\ns_nop 15\ns_nop 15" ::                                       \
+                     : "v32", "v33", "v34", "v35", "v36", "v37", "v38", "v39", "v40", "v41",       \
+                       "v42", "v43", "v44", "v45", "v46", "v47", "v48", "v49", "v50", "v51",       \
+                       "v52", "v53", "v54", "v55", "v56", "v57", "v58", "v59", "v60", "v61",       \
+                       "v62", "v63", "v64", "v65", "v66", "v67", "v68", "v69", "v70");             \
+    out[threadIdx.x] = 1;                                                                          \
+  }
+#define F32_8_PASSES "v_mfma_f32_16x16x4_f32 v[32:35], v64, v65, v[32:35]\n"
+
+// Eight passes of f32: 10 wait states to a reader.
+HAZARD(hazard_read, F32_8_PASSES "s_nop 8\nv_add_f32 v66, 1.0, v35")
+HAZARD(hazard_read_enough, F32_8_PASSES "s_nop 9\nv_add_f32 v66, 1.0, v35")
+HAZARD(hazard_in_place, F32_8_PASSES F32_8_PASSES)
+HAZARD(hazard_factor, F32_8_PASSES "s_nop 8\nv_mfma_f32_16x16x4_f32 v[40:43], v34, v65, v[40:43]")
+HAZARD(hazard_part_of_c,
+       F32_8_PASSES "s_nop 6\nv_mfma_f32_16x16x4_f32 v[40:43], v64, v65, v[34:37]")
+HAZARD(hazard_vector_then_matrix, "v_mov_b32 v64, 2.0\ns_nop 0\n" F32_8_PASSES)
+// Eight passes of f16 still read C when it is overwritten: 7 wait states.
+HAZARD(hazard_overwrite_c, "v_mfma_f32_32x32x8_f16 v[48:63], v[64:65], v[66:67], v[32:47]\n"
+                           "s_nop 5\nv_mov_b32 v40, 2.0")
 }

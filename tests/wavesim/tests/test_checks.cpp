@@ -311,5 +311,116 @@ TEST_F(Barrier, Deadlock) {
               testing::ExitedWithCode(70), "deadlock: a wave waits at a barrier");
 }
 
+class Uninit : public Checks {
+protected:
+  Uninit() : out(192) {}
+  DeviceArray<unsigned> out;
+};
+
+TEST_F(Uninit, LdsReachesMemory) {
+  auto found = run("uninit", "uninit_lds_to_memory", line(1, 64), out.data(), 64u);
+  EXPECT_TRUE(found.empty()) << texts(found);
+  found = run("uninit", "uninit_lds_to_memory", line(1, 64), out.data(), 62u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_EQ(found[0].kernel, "uninit_lds_to_memory");
+  expect_line(found[0].here, "use", "lds_to_memory");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{3} << 62);
+  EXPECT_EQ(found[0].other.role, "origin");
+  EXPECT_TRUE(found[0].other.instruction.starts_with("ds_read_b32")) << texts(found);
+}
+
+TEST_F(Uninit, SilentUntilItDecides) {
+  const auto found = run("uninit", "uninit_unused", line(1, 64), out.data());
+  EXPECT_TRUE(found.empty()) << texts(found);
+}
+
+TEST_F(Uninit, Address) {
+  const auto found = run("uninit", "uninit_address", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].what.find("address"), std::string::npos);
+  expect_line(found[0].here, "use", "uninit_address use");
+  expect_line(found[0].other, "origin", "uninit_address origin");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 9);
+}
+
+TEST_F(Uninit, BranchAndExec) {
+  auto found = run("uninit", "uninit_branch", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].what.find("branch"), std::string::npos);
+  EXPECT_TRUE(found[0].here.instruction.starts_with("s_cbranch_scc1")) << texts(found);
+  Findings::instance().clear();
+  found = run("uninit", "uninit_exec", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].what.find("EXEC"), std::string::npos);
+  EXPECT_EQ(found[0].here.lanes, all_lanes);
+}
+
+TEST_F(Uninit, PrivateMemory) {
+  const auto found = run("uninit", "uninit_private", line(1, 64), out.data(), 3u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "uninit_private");
+  EXPECT_EQ(found[0].here.lanes, 0xaaaaaaaaaaaaaaaau);
+}
+
+TEST_F(Uninit, MovesBetweenLanes) {
+  const auto found = run("uninit", "uninit_swizzled", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 3u) << texts(found);
+  for (const Finding& f : found) {
+    EXPECT_EQ(f.here.lanes, std::uint64_t{1} << 9) << texts(found); // lane 8 gave it to lane 9
+    EXPECT_TRUE(f.other.instruction.starts_with("ds_read_b32"));
+  }
+}
+
+class Hazard : public Checks {
+protected:
+  Hazard() : out(64) {}
+  std::vector<Finding> kernel(const std::string& name) {
+    Findings::instance().clear();
+    return run("hazard", name, line(1, 64), out.data());
+  }
+  DeviceArray<float> out;
+};
+
+TEST_F(Hazard, ResultReadTooEarly) {
+  auto found = kernel("hazard_read");
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_TRUE(found[0].here.instruction.starts_with("v_add_f32")) << texts(found);
+  EXPECT_TRUE(found[0].other.instruction.starts_with("v_mfma_f32_16x16x4_f32")) << texts(found);
+  EXPECT_NE(found[0].detail.find("9 wait states between the two, 10 are needed"), std::string::npos)
+      << found[0].detail;
+  EXPECT_FALSE(found[0].here.source.empty());
+  found = kernel("hazard_read_enough");
+  EXPECT_TRUE(found.empty()) << texts(found);
+}
+
+TEST_F(Hazard, MatrixAfterMatrix) {
+  auto found = kernel("hazard_in_place");
+  EXPECT_TRUE(found.empty()) << texts(found);
+  found = kernel("hazard_factor");
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].detail.find("9 wait states between the two, 10 are needed"), std::string::npos)
+      << found[0].detail;
+  found = kernel("hazard_part_of_c");
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].detail.find("7 wait states between the two, 8 are needed"), std::string::npos)
+      << found[0].detail;
+}
+
+TEST_F(Hazard, VectorThenMatrixAndOverwrittenC) {
+  auto found = kernel("hazard_vector_then_matrix");
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].detail.find("1 wait states between the two, 2 are needed"), std::string::npos);
+  found = kernel("hazard_overwrite_c");
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].detail.find("6 wait states between the two, 7 are needed"), std::string::npos)
+      << found[0].detail;
+}
+
+TEST_F(Checks, CompiledKernelsPassAllOfThem) {
+  DeviceArray<unsigned> out(256);
+  const auto found = run("all", "race_none", line(4, 256), out.data());
+  EXPECT_TRUE(found.empty()) << texts(found);
+}
+
 } // namespace
 } // namespace wavesim::test
