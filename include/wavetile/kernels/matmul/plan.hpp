@@ -1,0 +1,342 @@
+/// \file
+/// Which kernel would compute a matrix product, and why not another.
+#pragma once
+
+#include <wavetile/core/device_check.hpp>
+#include <wavetile/core/math.hpp>
+#include <wavetile/core/numeric_traits.hpp>
+#include <wavetile/kernels/matmul/config.hpp>
+
+namespace wavetile {
+
+/// The ways to compute a product. `automatic` leaves it to the plan.
+enum class matmul_choice : uint8_t {
+  automatic,
+  large,      ///< tiles of 256 x 256, eight waves
+  large_four, ///< tiles of 256 x 256, four waves; on request only
+  wide,       ///< tiles of 128 x 256; on request only
+  middle,     ///< tiles of 128 x 128
+  small,      ///< tiles of 64 x 64
+  skinny,     ///< at most 16 rows: op(B) streams past, no LDS on its way
+};
+inline constexpr int matmul_choice_count = 7;
+
+constexpr const char* name_of(matmul_choice choice) {
+  constexpr const char* names[] = {"automatic", "large", "large_four", "wide",
+                                   "middle",    "small", "skinny"};
+  return names[static_cast<int>(choice)];
+}
+
+/// Whether a call for which no choice is made at compile time has code for this one.
+constexpr bool in_every_call(matmul_choice choice) {
+  return choice == matmul_choice::large || choice == matmul_choice::middle ||
+         choice == matmul_choice::small || choice == matmul_choice::skinny;
+}
+
+/// Most rows of op(A) that `skinny` takes.
+inline constexpr int64_t skinny_rows = 16;
+
+namespace kernels {
+
+/// The cut behind a choice other than automatic and skinny.
+constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
+  return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes);
+}
+
+/// How `skinny` is cut: a wave takes `columns` columns of op(B) and a quarter of k, in steps of
+/// `step`.
+struct skinny_cut {
+  int columns, step;
+};
+constexpr skinny_cut skinny_cut_of(operand_order order_b, int element_bytes) {
+  const int wide = 16 / element_bytes;                        // elements of one load
+  const int run = element_bytes >= 4 ? 1 : 8 / element_bytes; // of k, in one matrix instruction
+  if (order_b == operand_order::k_contiguous)
+    return {16, 4 * 4 * wide};
+  return {16 * wide, 4 * run * (element_bytes >= 4 ? 4 : 1)};
+}
+inline constexpr int skinny_waves = 4;
+
+} // namespace kernels
+
+/// Shape, types and memory of a product; made from views by `matmul_problem_of`, or by hand.
+struct matmul_problem {
+  data_type a = data_type::bf16, b = data_type::bf16, c = data_type::bf16, d = data_type::bf16;
+  int64_t m = 0, n = 0, k = 0, batches = 1;
+  operand_order order_a = operand_order::k_contiguous; ///< A not transposed
+  operand_order order_b = operand_order::k_strided;    ///< B not transposed
+  bool reads_c = false;                                ///< beta is not 0
+  int columns_per_output = 1;                          ///< of op(B), for a column of D
+  bool aligned = true; ///< every row of A and B starts at a multiple of 16 bytes
+  int splits = 0;      ///< parts of k; 0: the plan's choice
+  matmul_choice choice = matmul_choice::automatic;
+  int64_t workspace_bytes = 0; ///< what the caller lends
+};
+
+/// Why a choice is not made.
+enum class matmul_refusal : uint8_t {
+  none,           ///< it is
+  slower,         ///< another is expected to take less time
+  on_request,     ///< code for it exists only in calls that name it
+  too_many_rows,  ///< op(A) has more rows than `skinny` takes
+  another_forced, ///< the caller named another
+};
+
+/// What `matmul` does with a problem; it computes this plan and follows it.
+struct matmul_plan {
+  /// Success, or why the problem cannot run: `wrong_architecture`, `workspace_too_small`,
+  /// `unsupported_shape` (a forced choice that cannot take it).
+  status outcome;
+  matmul_choice choice = matmul_choice::small;
+  bool product = true; ///< false: k is 0, or alpha; only C is read
+  int tile_m = 0, tile_n = 0, tile_k = 0;
+  int threads = 0;               ///< work-items of a workgroup
+  int64_t tiles = 0;             ///< of one matrix
+  int splits = 1;                ///< parts of k, summed in a second pass in fixed order
+  int64_t split_k = 0;           ///< values of k of a part
+  int64_t groups = 0;            ///< workgroups of the product, all dispatches together
+  int launches = 0;              ///< kernels
+  int64_t lds_bytes = 0;         ///< static LDS of a workgroup
+  int accumulator_registers = 0; ///< of a lane
+  int register_limit = 512;      ///< vector registers a lane may have, by the size of the workgroup
+  int64_t workspace_bytes = 0;   ///< used
+  /// Workspace with which k would be split so that all CUs have work; 0 where that is of no use.
+  int64_t best_workspace_bytes = 0;
+  int64_t min_bytes_read = 0, min_bytes_written = 0; ///< every element once
+  double flops = 0; ///< multiplications and additions of the product
+  /// Share of the matrix cores' work that is part of the product, the rest being padding of tiles
+  /// and of steps in k.
+  double useful = 1;
+  bool aligned = true; ///< false: 16-byte accesses at element alignment, which touch more lines
+  matmul_refusal refused[matmul_choice_count] = {}; ///< by matmul_choice
+  double relative_time[matmul_choice_count] = {};   ///< expected, the choice being 1; 0: not known
+  int64_t rows = 0, columns = 0, depth = 0;         ///< for `describe`
+
+  /// The plan in words, one line for the choice and one for each that was refused.
+  constexpr fixed_text<1600> describe() const;
+};
+
+namespace detail {
+
+struct matmul_cut {
+  int tile_m, tile_n, tile_k, threads, registers, groups_per_cu;
+  int64_t lds_bytes;
+  double efficiency; ///< share of the matrix cores' rate in the loop, by LDS and vector work
+};
+
+constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
+                            const target& facts) {
+  const int bytes = size_of(problem.a);
+  const int accumulator = bytes == 8 ? 8 : 4;
+  if (choice == matmul_choice::skinny) {
+    const auto cut = kernels::skinny_cut_of(problem.order_b, bytes);
+    const int held = cut.columns * 16 / 64 * accumulator / 4;
+    const int64_t lds = int64_t{kernels::skinny_waves - 1} * 64 * held * 4;
+    return {16,
+            cut.columns,
+            cut.step * kernels::skinny_waves,
+            kernels::skinny_waves * 64,
+            held,
+            facts.workgroups_per_cu(256, 128, 0, static_cast<int>(lds)),
+            lds,
+            0.1};
+  }
+  // the kernel computes the transpose: rows of the config are columns of D
+  const matmul_config config = kernels::tile_config(choice, bytes);
+  const int registers = config.accumulator_registers(accumulator);
+  const int limit = config.waves() > 4 ? 256 : 512;
+  const int expected = registers + 96 < limit ? registers + 96 : limit;
+  const int groups =
+      facts.workgroups_per_cu(config.threads(), expected > 256 ? 256 : expected,
+                              expected > 256 ? expected - 256 : 0, config.lds_bytes());
+  const double efficiency = choice == matmul_choice::middle  ? 0.75
+                            : choice == matmul_choice::small ? 0.5
+                            : choice == matmul_choice::wide  ? 0.85
+                                                             : 0.9;
+  return {config.tile_n, config.tile_m,           config.tile_k(bytes), config.threads(),
+          registers,     groups < 1 ? 1 : groups, config.lds_bytes(),   efficiency};
+}
+
+/// Parts of k so that a device of `cus` has work for all of them, each at least four steps.
+constexpr int64_t useful_splits(int64_t groups, int64_t cus, int64_t steps) {
+  int64_t splits = groups > 0 && groups * 2 <= cus ? cus / groups : 1;
+  splits = splits < steps / 4 ? splits : steps / 4;
+  return splits < 1 ? 1 : splits > 64 ? 64 : splits;
+}
+
+} // namespace detail
+
+/// The plan for a product on a device. Pure: no runtime call, usable for devices that are not there
+/// (`describe_device("gfx942", 304)`).
+///
+/// The tile is the one with the least expected time: rounds of workgroups over the CUs, times what
+/// a tile costs, so that few large tiles lose against more small ones where they would leave CUs
+/// idle or compute much padding. Up to 16 rows `skinny` runs. With a workspace, k is split where
+/// the tiles alone would leave half the CUs idle.
+constexpr matmul_plan plan(const matmul_problem& problem, const device_info& device) {
+  matmul_plan result;
+  result.outcome = check_device(device);
+  const target& facts = device.facts();
+  const int64_t m = problem.m, n = problem.n, k = problem.k;
+  const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
+  const int bytes = size_of(problem.a);
+  const int accumulator = bytes == 8 ? 8 : 4;
+  result.rows = m;
+  result.columns = n;
+  result.depth = k;
+  result.product = k > 0;
+  result.aligned = problem.aligned;
+  const bool empty = m == 0 || n == 0 || problem.batches == 0;
+  const int64_t step_floor = k > 0 ? k : 1;
+
+  const bool forced = problem.choice != matmul_choice::automatic;
+  bool found = false;
+  double best = 0;
+  for (int i = 1; i < matmul_choice_count; ++i) {
+    const auto choice = static_cast<matmul_choice>(i);
+    if (forced ? choice != problem.choice : !in_every_call(choice)) {
+      result.refused[i] = forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
+      continue;
+    }
+    if (choice == matmul_choice::skinny && m > skinny_rows) {
+      result.refused[i] = matmul_refusal::too_many_rows;
+      continue;
+    }
+    const auto cut = detail::cut_of(choice, problem, facts);
+    const int64_t tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n) * problem.batches;
+    const int64_t splits =
+        problem.workspace_bytes > 0
+            ? detail::useful_splits(tiles, cus, divide_up(step_floor, cut.tile_k))
+            : 1;
+    double time = static_cast<double>(divide_up(tiles * splits, cus)) /
+                  static_cast<double>(splits) * cut.tile_m * cut.tile_n / cut.efficiency;
+    if (choice == matmul_choice::skinny)
+      time = 0; // reads op(B) once, at the rate of memory: nothing is faster
+    result.relative_time[i] = time;
+    if (!found || time < best) {
+      found = true;
+      best = time;
+      result.choice = choice;
+    }
+  }
+  if (forced)
+    result.choice = problem.choice;
+  for (int i = 1; i < matmul_choice_count; ++i) {
+    if (result.refused[i] == matmul_refusal::none && i != static_cast<int>(result.choice))
+      result.refused[i] = matmul_refusal::slower;
+    result.relative_time[i] = best > 0 ? result.relative_time[i] / best : 0;
+  }
+  if (forced && problem.choice == matmul_choice::skinny && m > skinny_rows && result.outcome.ok())
+    result.outcome = status::failure(status_code::unsupported_shape, "kernel",
+                                     "skinny takes at most 16 rows of op(A), here are ")
+                         .append(m);
+
+  const auto cut = detail::cut_of(result.choice, problem, facts);
+  result.tile_m = cut.tile_m;
+  result.tile_n = cut.tile_n;
+  result.tile_k = cut.tile_k;
+  result.threads = cut.threads;
+  result.lds_bytes = cut.lds_bytes;
+  result.accumulator_registers = cut.registers;
+  result.register_limit = cut.threads > 256 ? 256 : 512;
+  result.tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n);
+
+  const int64_t steps = divide_up(step_floor, cut.tile_k);
+  const int64_t part_bytes = problem.batches * m * n * accumulator;
+  int64_t splits = detail::useful_splits(result.tiles * problem.batches, cus, steps);
+  result.best_workspace_bytes = splits > 1 && !empty ? round_up(splits * part_bytes, 16) : 0;
+  if (problem.splits > 0)
+    splits = problem.splits < steps ? problem.splits : steps;
+  else if (part_bytes > 0 && splits > problem.workspace_bytes / part_bytes)
+    splits = problem.workspace_bytes / part_bytes;
+  splits = splits < 1 || empty || !result.product ? 1 : splits;
+  result.split_k = divide_up(steps, splits) * cut.tile_k;
+  splits = divide_up(step_floor, result.split_k); // none of them empty
+  result.splits = static_cast<int>(splits);
+  result.workspace_bytes = splits > 1 ? splits * part_bytes : 0;
+  if (result.workspace_bytes > problem.workspace_bytes && result.outcome.ok())
+    result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+                                     problem.workspace_bytes, ">= ")
+                         .append(result.workspace_bytes)
+                         .append(", for ")
+                         .append(result.splits)
+                         .append(" parts of k");
+  result.groups = empty ? 0 : result.product ? result.tiles * problem.batches * splits : 0;
+  result.launches = empty ? 0 : splits > 1 ? 2 : 1;
+
+  const int64_t output_columns = n / problem.columns_per_output;
+  if (!empty) {
+    result.min_bytes_read = problem.batches * ((result.product ? (m + n) * k * bytes : 0) +
+                                               (problem.reads_c ? m * n * size_of(problem.c) : 0));
+    result.min_bytes_written = problem.batches * m * output_columns * size_of(problem.d);
+    result.flops = 2.0 * static_cast<double>(problem.batches) * static_cast<double>(m) *
+                   static_cast<double>(n) * static_cast<double>(k);
+    const double padded = 2.0 * static_cast<double>(result.tiles * problem.batches) * cut.tile_m *
+                          cut.tile_n * static_cast<double>(round_up(step_floor, cut.tile_k));
+    result.useful = result.product ? result.flops / padded : 1;
+  }
+  return result;
+}
+
+constexpr fixed_text<1600> matmul_plan::describe() const {
+  fixed_text<1600> text;
+  if (!outcome)
+    return text.append(outcome.message());
+  if (launches == 0)
+    return text.append("nothing to do: the problem is empty");
+  if (!product)
+    return text.append("no product: only C is read");
+  text.append(name_of(choice))
+      .append(": tiles of ")
+      .append(tile_m)
+      .append(" x ")
+      .append(tile_n)
+      .append(" in steps of ")
+      .append(tile_k)
+      .append(", ")
+      .append(groups)
+      .append(" workgroups of ")
+      .append(threads);
+  if (splits > 1)
+    text.append(", k in ").append(splits).append(" parts of ").append(split_k);
+  text.append(", ")
+      .append(accumulator_registers)
+      .append(" accumulator registers a lane (at most ")
+      .append(register_limit)
+      .append(" in all), ")
+      .append(lds_bytes)
+      .append(" bytes of LDS, ")
+      .append(workspace_bytes)
+      .append(" of workspace, ")
+      .append(static_cast<int>(useful * 100 + 0.5))
+      .append(" % useful work")
+      .append(aligned ? ", 16-byte accesses" : ", 16-byte accesses at element alignment");
+  for (int i = 1; i < matmul_choice_count; ++i) {
+    if (refused[i] == matmul_refusal::none)
+      continue;
+    text.append("\n  not ").append(name_of(static_cast<matmul_choice>(i))).append(": ");
+    switch (refused[i]) {
+    case matmul_refusal::none:
+      break;
+    case matmul_refusal::slower:
+      text.append("expected to take longer");
+      if (relative_time[i] > 0)
+        text.append(", ").append(static_cast<int>(relative_time[i] * 100 + 0.5)).append(" %");
+      break;
+    case matmul_refusal::on_request:
+      text.append("compiled only into calls of matmul<matmul_choice::")
+          .append(name_of(static_cast<matmul_choice>(i)))
+          .append('>');
+      break;
+    case matmul_refusal::too_many_rows:
+      text.append("op(A) has ").append(rows).append(" rows, more than ").append(skinny_rows);
+      break;
+    case matmul_refusal::another_forced:
+      text.append(name_of(choice)).append(" was asked for");
+      break;
+    }
+  }
+  return text;
+}
+
+} // namespace wavetile

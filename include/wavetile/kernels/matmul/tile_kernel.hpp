@@ -1,0 +1,138 @@
+/// \file
+/// The tiled matrix product: one workgroup a tile, of one matrix, of a batch or of a list.
+#pragma once
+
+#include <wavetile/kernels/matmul/mainloop.hpp>
+#include <wavetile/kernels/matmul/store.hpp>
+
+#if WAVETILE_HIP
+
+namespace wavetile::kernels {
+
+/// Views that `matmul_mainloop` takes of an operand with `outer` rows of A or columns of B.
+template <operand_order Order, class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE view<const T, 2> operand_view(const T* data, int64_t outer,
+                                                                    int64_t k, int64_t leading) {
+  if constexpr (Order == operand_order::k_contiguous)
+    return {data, {outer, k}, {leading, 1}};
+  else
+    return {data, {outer, k}, {1, leading}};
+}
+
+/// The tile of a workgroup.
+struct tile_place {
+  int64_t batch = 0, split = 0;
+  int64_t row = 0, column = 0; ///< of tiles
+};
+
+/// Number `position` among the tiles of a list: the last product that starts at or before it.
+template <class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t find_listed(const matmul_listed_task<Types>* list,
+                                                          int64_t count, int64_t position) {
+  int64_t low = 0, high = count; // the one wanted is in [low, high)
+  while (high - low > 1) {
+    const int64_t middle = (low + high) / 2;
+    if (list[middle].first_tile <= position)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// Which tile of which product the calling workgroup computes; `task` becomes that product.
+/// `TileM` x `TileN` is a tile of D.
+template <int TileM, int TileN, class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE tile_place
+place_of_group(const matmul_arguments<Types>& arguments, matmul_task<Types>& task) {
+  const int64_t group =
+      arguments.first_group + static_cast<int64_t>(__builtin_amdgcn_workgroup_id_x());
+  const int64_t position = arguments.order.position(group);
+  tile_place place;
+  if (arguments.list != nullptr) {
+    place.batch = find_listed(arguments.list, arguments.batches, position);
+    const matmul_listed_task<Types>& found = arguments.list[place.batch];
+    task = found.task;
+    const uint32_t in_task = static_cast<uint32_t>(position - found.first_tile);
+    const uint32_t rows = static_cast<uint32_t>((task.m + (TileM - 1)) / TileM);
+    place.column = in_task / rows;
+    place.row = in_task % rows;
+    return place;
+  }
+  task = arguments.task;
+  place.batch = arguments.tiles.quotient(position);
+  const int64_t in_batch = position - place.batch * arguments.tiles.divisor();
+  const int64_t tile = arguments.splits.quotient(in_batch);
+  place.split = in_batch - tile * arguments.splits.divisor();
+  const auto at = arguments.path.at(tile);
+  place.row = at.row;
+  place.column = at.column;
+  task.a += place.batch * arguments.batch_a;
+  task.b += place.batch * arguments.batch_b;
+  task.c += place.batch * arguments.batch_c;
+  task.d += place.batch * arguments.batch_d;
+  return place;
+}
+
+/// One tile. The main loop computes the transpose, D^T = op(B)^T op(A)^T, so that a lane's
+/// accumulators are consecutive elements of rows of D. LDS: `matmul_mainloop`'s.
+template <class Types, matmul_config Config, operand_order OrderA, operand_order OrderB>
+WAVETILE_KERNEL
+    __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
+    matmul_tile(matmul_arguments<Types> arguments) {
+  if constexpr (!device_pass_supported) {
+    refuse_to_run();
+  } else {
+    using loop = matmul_mainloop<typename Types::b, typename Types::a, OrderB, OrderA, Config>;
+    using fragment = typename loop::accumulator;
+    using accumulator = typename Types::accumulator;
+    WAVETILE_SHARED typename loop::storage memory;
+    constexpr int tile_m = Config.tile_n, tile_n = Config.tile_m; // of D
+    constexpr int run = wavetile::detail::is_same_v<accumulator, double> ? 1 : 4;
+
+    matmul_task<Types> task;
+    const tile_place place = place_of_group<tile_m, tile_n>(arguments, task);
+    const int64_t row = place.row * tile_m, column = place.column * tile_n;
+    const int64_t k_begin = place.split * arguments.split_k;
+    const int64_t k_end =
+        k_begin + arguments.split_k < task.k ? k_begin + arguments.split_k : task.k;
+    typename loop::accumulators sums;
+    sums.clear();
+    if (k_begin < k_end)
+      loop::run(sums, operand_view<OrderB>(task.b, task.n, task.k, task.ldb),
+                operand_view<OrderA>(task.a, task.m, task.k, task.lda), column, row, k_begin, k_end,
+                memory);
+
+    matmul_output<Types> output(arguments, task, place.batch);
+    const bool split = arguments.splits.divisor() > 1;
+    auto* partial = static_cast<accumulator*>(arguments.partials) +
+                    (place.batch * arguments.splits.divisor() + place.split) * task.m * task.n;
+    const int lane = lane_id();
+    loop::for_each_fragment(sums, [&](const fragment& part, int down, int right) {
+      if (column + down >= task.n || row + right >= task.m)
+        return; // the same for the whole wave
+      const matrix_element first = fragment::element(lane, 0);
+      const int64_t own_row = row + right + first.column;
+      const int64_t first_column = column + down + first.row;
+      for (int i = 0; i < fragment::size; i += run) {
+        const int64_t own_column =
+            first_column + (fragment::element(0, i).row - fragment::element(0, 0).row);
+        vec<accumulator, run> values;
+        for (int e = 0; e < run; ++e)
+          values[e] = part[i + e];
+        const int64_t left = own_row < task.m ? task.n - own_column : 0;
+        const int count = left >= run ? run : left > 0 ? static_cast<int>(left) : 0;
+        if (split)
+          store_some(partial + own_row * task.n + own_column, values, count);
+        else if (count > 0)
+          output.template store<run>(values, own_row, own_column, count);
+      }
+    });
+    if (!split)
+      output.finish();
+  }
+}
+
+} // namespace wavetile::kernels
+
+#endif

@@ -1,0 +1,125 @@
+/// \file
+/// How matmul and its relatives start their kernels.
+#pragma once
+
+#include <wavetile/kernels/matmul/call.hpp>
+#include <wavetile/kernels/matmul/combine.hpp>
+#include <wavetile/kernels/matmul/skinny_kernel.hpp>
+#include <wavetile/launch/launch_groups.hpp>
+#include <wavetile/matmul_options.hpp>
+
+namespace wavetile::detail {
+
+template <class T>
+inline constexpr bool is_fnuz_v = is_any_of_v<T, fp8_e4m3_fnuz, fp8_e5m2_fnuz>;
+
+/// Inputs that are multiplied with each other.
+template <class A, class B>
+constexpr bool are_matmul_inputs() {
+  return (is_same_v<A, B> && is_any_of_v<A, double, float, fp16, bf16, int8_t>) ||
+         (is_fnuz_v<A> && is_fnuz_v<B>);
+}
+
+/// Results that products of `A` have.
+template <class A, class D>
+constexpr bool is_matmul_result() {
+  if constexpr (is_any_of_v<A, double, float>)
+    return is_same_v<A, D>;
+  else if constexpr (is_any_of_v<A, fp16, bf16>)
+    return is_any_of_v<D, float, fp16, bf16> || is_fnuz_v<D> || is_same_v<D, int8_t>;
+  else if constexpr (is_same_v<A, int8_t>)
+    return is_any_of_v<D, int32_t, float, fp16, bf16, int8_t>;
+  else
+    return is_any_of_v<D, float, fp16, bf16, int8_t> || is_fnuz_v<D>;
+}
+
+template <class A>
+constexpr const char* matmul_results() {
+  if constexpr (is_same_v<A, double>)
+    return "fp64";
+  else if constexpr (is_same_v<A, float>)
+    return "fp32";
+  else if constexpr (is_any_of_v<A, fp16, bf16>)
+    return "fp32, fp16, bf16, int8, fp8_e4m3_fnuz, fp8_e5m2_fnuz";
+  else if constexpr (is_same_v<A, int8_t>)
+    return "int32, fp32, fp16, bf16, int8";
+  else
+    return "fp32, fp16, bf16, int8, fp8_e4m3_fnuz, fp8_e5m2_fnuz";
+}
+
+/// Calls `run.operator()<OrderA, OrderB>()` for the orders of a problem.
+template <class Run>
+status with_orders(const matmul_problem& problem, const Run& run) {
+  constexpr auto along = operand_order::k_contiguous, across = operand_order::k_strided;
+  if (problem.order_a == along)
+    return problem.order_b == along ? run.template operator()<along, along>()
+                                    : run.template operator()<along, across>();
+  return problem.order_b == along ? run.template operator()<across, along>()
+                                  : run.template operator()<across, across>();
+}
+
+/// Starts the kernel of a choice. With `Choice` only its code exists.
+template <matmul_choice Choice, class Types>
+status launch_product(const matmul_plan& plan, const matmul_problem& problem,
+                      const kernels::matmul_arguments<Types>& arguments, hipStream_t stream) {
+  using namespace kernels;
+  using choice = matmul_choice;
+  constexpr int bytes = static_cast<int>(sizeof(typename Types::a));
+  return with_orders(problem, [&]<operand_order OrderA, operand_order OrderB>() -> status {
+    const auto run = [&](void (*kernel)(matmul_arguments<Types>)) {
+      return launch_groups(kernel, plan.groups, plan.threads, 1,
+                           &matmul_arguments<Types>::first_group, arguments, stream);
+    };
+    if constexpr (Choice == choice::automatic) {
+      switch (plan.choice) {
+      case choice::large:
+        return run(&matmul_tile<Types, tile_config(choice::large, bytes), OrderA, OrderB>);
+      case choice::middle:
+        return run(&matmul_tile<Types, tile_config(choice::middle, bytes), OrderA, OrderB>);
+      case choice::skinny:
+        return run(&matmul_skinny<Types, OrderA, OrderB>);
+      default:
+        return run(&matmul_tile<Types, tile_config(choice::small, bytes), OrderA, OrderB>);
+      }
+    } else if constexpr (Choice == choice::skinny) {
+      return run(&matmul_skinny<Types, OrderA, OrderB>);
+    } else {
+      return run(&matmul_tile<Types, tile_config(Choice, bytes), OrderA, OrderB>);
+    }
+  });
+}
+
+/// Starts the second pass of a product split `splits` times; 0: there was no product.
+template <class Types>
+status launch_combine(const kernels::matmul_arguments<Types>& product, int64_t splits,
+                      hipStream_t stream) {
+  using namespace kernels;
+  matmul_combine_arguments<Types> arguments{};
+  arguments.product = product;
+  arguments.splits = splits;
+  const int64_t row = divide_up(product.task.n, int64_t{combine_run});
+  arguments.runs_per_row = divider(row);
+  arguments.runs_per_matrix = divider(row * product.task.m);
+  arguments.total = row * product.task.m * product.batches;
+  return launch_groups(&matmul_combine<Types>, divide_up(arguments.total, combine_threads),
+                       combine_threads, combine_threads,
+                       &matmul_combine_arguments<Types>::first_run, arguments, stream);
+}
+
+/// The order of workgroups for `groups` workgroups in all.
+template <class Types>
+void set_order(kernels::matmul_arguments<Types>& arguments, const matmul_plan& plan,
+               const matmul_problem& problem, const device_info& device) {
+  using namespace kernels;
+  const int xcds = device.xcd_count > 0 ? device.xcd_count : 1;
+  const int cus = device.cu_count > xcds ? device.cu_count : xcds;
+  const auto cut = cut_of(plan.choice, problem, device.facts());
+  const int64_t most = int64_t{cus / xcds} * (cut.groups_per_cu > 0 ? cut.groups_per_cu : 1);
+  const int64_t resident = resident_of(plan.groups, xcds, most);
+  arguments.order = make_xcd_order(plan.groups, xcds, resident);
+  arguments.path = choose_tile_path(divide_up(problem.m > 0 ? problem.m : 1, plan.tile_m),
+                                    divide_up(problem.n > 0 ? problem.n : 1, plan.tile_n),
+                                    divide_up(resident, plan.splits), plan.tile_m, plan.tile_n);
+}
+
+} // namespace wavetile::detail

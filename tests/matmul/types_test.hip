@@ -1,0 +1,126 @@
+// Every kernel, layout and edge for one combination of element types, against fp64.
+// WAVETILE_TEST_A, _B, _D: the types.
+#include "matmul_case.hpp"
+
+namespace {
+
+using namespace wavetile;
+using namespace wavetile::test;
+
+using A = WAVETILE_TEST_A;
+using B = WAVETILE_TEST_B;
+using D = WAVETILE_TEST_D;
+
+constexpr bool integer = std::is_integral_v<D>;
+
+TEST(matmul_types, sizes_around_the_tiles_in_all_orders) {
+  struct {
+    std::int64_t m, n, k;
+  } const sizes[] = {{1, 1, 1},    {2, 3, 5},     {17, 65, 33},  {64, 64, 64}, {65, 63, 31},
+                     {33, 129, 7}, {128, 64, 96}, {130, 5, 133}, {70, 70, 257}};
+  for (const auto& size : sizes)
+    for (const char* kernel : {static_cast<const char*>(nullptr), "small", "middle"})
+      for_each_order({.m = size.m, .n = size.n, .k = size.k, .kernel = kernel},
+                     [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
+}
+
+TEST(matmul_types, large_tiles_in_all_orders) {
+  for_each_order({.m = 300, .n = 271, .k = 150, .kernel = "large"},
+                 [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
+}
+
+TEST(matmul_types, few_rows_in_all_orders) {
+  struct {
+    std::int64_t m, n, k;
+  } const sizes[] = {{1, 300, 700}, {16, 33, 1030}, {7, 1, 5}, {3, 129, 64}, {1, 1, 4097}};
+  for (const auto& size : sizes)
+    for_each_order({.m = size.m, .n = size.n, .k = size.k, .kernel = "skinny"},
+                   [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
+}
+
+TEST(matmul_types, padded_rows_and_unaligned_pointers) {
+  for (std::size_t shift : {std::size_t{0}, std::size_t{1}, std::size_t{4}})
+    for (const char* kernel : {"small", "middle", "skinny"}) {
+      const std::int64_t m = kernel[1] == 'k' ? 5 : 67;
+      for_each_order({.m = m,
+                      .n = 81,
+                      .k = 75,
+                      .pad_a = 7,
+                      .pad_b = 6,
+                      .pad_d = 9,
+                      .shift_a = shift,
+                      .shift_b = shift,
+                      .shift_d = shift,
+                      .kernel = kernel},
+                     [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
+    }
+}
+
+TEST(matmul_types, alpha_and_beta) {
+  for (const char* kernel : {"small", "skinny"})
+    for (const double alpha : {1.0, -3.0, integer ? 2.0 : 0.7})
+      for (const double beta : {0.0, 1.0, integer ? -2.0 : 0.3})
+        ASSERT_TRUE((check_matmul<A, B, D>({.m = 13,
+                                            .n = 66,
+                                            .k = 70,
+                                            .alpha = alpha,
+                                            .beta = beta,
+                                            .pad_c = 3,
+                                            .kernel = kernel})));
+}
+
+TEST(matmul_types, batches) {
+  for (const char* kernel : {"small", "skinny"})
+    for_each_order(
+        {.m = 9, .n = 70, .k = 37, .batches = 3, .pad_a = 2, .pad_d = 1, .kernel = kernel},
+        [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
+}
+
+TEST(matmul_types, k_in_parts) {
+  for (const int splits : {2, 3, 5})
+    for (const char* kernel : {"small", "skinny"})
+      for (const std::int64_t batches : {1, 2})
+        for_each_order({.m = 15,
+                        .n = 70,
+                        .k = 1500,
+                        .batches = batches,
+                        .alpha = 2,
+                        .beta = 3,
+                        .splits = splits,
+                        .kernel = kernel},
+                       [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
+}
+
+// Small integers: every sum is exact in every accumulator, so results are too. fp8 stores 0 … 4.
+TEST(matmul_types, integers_and_powers_of_two_are_exact) {
+  for (const char* kernel : {"small", "middle", "skinny"})
+    for (const bool powers : {false, true}) {
+      matmul_case test{.m = 16, .n = 40, .k = 29, .kernel = kernel};
+      for_each_order(test, [&](const matmul_case& t) {
+        matmul_run<A, B, D> run(t);
+        random_source source(7);
+        // sums of powers: one element a row of A is not 0, so that the result is a power too
+        std::int64_t count = 0;
+        const auto number = [&](bool sparse) {
+          const auto value = powers
+                                 ? (sparse && count++ % 29 != 0
+                                        ? 0.0
+                                        : std::ldexp(1.0, static_cast<int>(source.between(0, 2))))
+                                 : static_cast<double>(source.between(0, 1));
+          return static_cast<float>(value);
+        };
+        const bool rows_of_a = !t.transpose_a;
+        run.a.fill([&] { return convert<A>(number(rows_of_a)); });
+        run.b.fill([&] { return convert<B>(number(!rows_of_a && t.transpose_b)); });
+        ASSERT_TRUE(run.run().ok());
+        const auto expected = run.reference();
+        const auto got = run.result();
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          const double rounded = as_double(convert<D>(expected[i].value));
+          ASSERT_EQ(as_double(got[i]), rounded) << t.text() << " element " << i;
+        }
+      });
+    }
+}
+
+} // namespace
