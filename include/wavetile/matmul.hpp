@@ -117,17 +117,17 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
                     static_cast<const typename Types::b*>(call.b.data),
                     problem.reads_c ? static_cast<const typename Types::c*>(call.c.data) : nullptr,
                     static_cast<typename Types::d*>(const_cast<void*>(call.d.data)),
-                    kernels::detail::leading_of(call.a),
-                    kernels::detail::leading_of(call.b),
-                    kernels::detail::leading_of(call.c),
-                    kernels::detail::leading_of(call.d),
+                    leading_dimension(call.a),
+                    leading_dimension(call.b),
+                    leading_dimension(call.c),
+                    leading_dimension(call.d),
                     extents.m,
                     extents.n,
                     extents.k};
-  arguments.batch_a = kernels::detail::batch_stride_of(call.a);
-  arguments.batch_b = kernels::detail::batch_stride_of(call.b);
-  arguments.batch_c = problem.reads_c ? kernels::detail::batch_stride_of(call.c) : 0;
-  arguments.batch_d = kernels::detail::batch_stride_of(call.d);
+  arguments.batch_a = batch_stride(call.a);
+  arguments.batch_b = batch_stride(call.b);
+  arguments.batch_c = problem.reads_c ? batch_stride(call.c) : 0;
+  arguments.batch_d = batch_stride(call.d);
   arguments.batches = problem.batches;
   arguments.alpha = factor_as<compute>(options.alpha);
   arguments.beta = factor_as<compute>(options.beta);

@@ -17,22 +17,17 @@ struct matmul_call {
   matmul_problem problem;
 };
 
-namespace detail {
-
-inline int64_t rows_of(const operand& x) {
-  return x.extent[x.rank - 2];
-}
-inline int64_t batches_of(const operand& x) {
+inline int64_t batch_count(const operand& x) {
   return x.rank == 3 ? x.extent[0] : 1;
 }
-inline int64_t leading_of(const operand& x) {
+inline int64_t leading_dimension(const operand& x) {
   return x.stride[x.rank - 2];
 }
-inline int64_t batch_stride_of(const operand& x) {
+inline int64_t batch_stride(const operand& x) {
   return x.rank == 3 && x.extent[0] > 1 ? x.stride[0] : 0;
 }
 
-inline status check_extent(const operand& x, int axis, int64_t expected, const char* what) {
+inline status check_matrix_extent(const operand& x, int axis, int64_t expected, const char* what) {
   const int64_t value = x.extent[x.rank - 2 + axis];
   if (value == expected)
     return {};
@@ -44,7 +39,7 @@ inline status check_extent(const operand& x, int axis, int64_t expected, const c
 }
 
 /// Rows do not run into each other.
-inline status check_leading(const operand& x) {
+inline status check_leading_dimension(const operand& x) {
   const int axis = x.rank - 2;
   if (x.extent[axis] <= 1 || x.stride[axis] >= x.columns())
     return {};
@@ -61,13 +56,10 @@ inline bool rows_aligned_to_16(const operand& x) {
   return aligned;
 }
 
-} // namespace detail
-
 /// Fills the problem; needs no valid arrays.
 inline void describe_product(matmul_call& call) {
-  using namespace detail;
   matmul_problem& problem = call.problem;
-  problem.batches = batches_of(call.d);
+  problem.batches = batch_count(call.d);
   problem.m = call.a.extent[call.a.rank - (call.transpose_a ? 1 : 2)];
   problem.k = call.a.extent[call.a.rank - (call.transpose_a ? 2 : 1)];
   problem.n = call.b.extent[call.b.rank - (call.transpose_b ? 2 : 1)];
@@ -79,7 +71,6 @@ inline void describe_product(matmul_call& call) {
 /// Extents that go together, memory that is there, results apart from inputs. `problem.k` is 0
 /// where A and B are not read.
 inline status check_product(const matmul_call& call) {
-  using namespace detail;
   const matmul_problem& problem = call.problem;
   const operand* const arrays[] = {&call.a, &call.b, &call.d, &call.c};
   const int count = call.has_c ? 4 : 3;
@@ -88,7 +79,7 @@ inline status check_product(const matmul_call& call) {
       return outcome;
   const int64_t inner = call.a.extent[call.a.rank - (call.transpose_a ? 2 : 1)];
   if (const status outcome =
-          check_extent(call.b, call.transpose_b ? 1 : 0, inner, "the k of op(A)");
+          check_matrix_extent(call.b, call.transpose_b ? 1 : 0, inner, "the k of op(A)");
       !outcome)
     return outcome;
   const int64_t columns = problem.n / problem.columns_per_output;
@@ -101,19 +92,19 @@ inline status check_product(const matmul_call& call) {
         .append(", as the epilogue joins columns");
   for (int i = 2; i < count; ++i) {
     const operand& x = *arrays[i];
-    if (const status outcome = check_extent(x, 0, problem.m, "the rows of op(A)"); !outcome)
+    if (const status outcome = check_matrix_extent(x, 0, problem.m, "the rows of op(A)"); !outcome)
       return outcome;
     const bool joined = i == 2 && problem.columns_per_output > 1;
     if (const status outcome =
-            check_extent(x, 1, i == 2 ? columns : problem.n,
+            check_matrix_extent(x, 1, i == 2 ? columns : problem.n,
                          joined ? "the columns that the epilogue leaves" : "the columns of op(B)");
         !outcome)
       return outcome;
   }
   for (int i = 0; i < count; ++i)
-    if (i != 2 && batches_of(*arrays[i]) != problem.batches)
+    if (i != 2 && batch_count(*arrays[i]) != problem.batches)
       return status::failure(status_code::unsupported_shape,
-                             member_name(*arrays[i], "extent", 0).c_str(), batches_of(*arrays[i]),
+                             member_name(*arrays[i], "extent", 0).c_str(), batch_count(*arrays[i]),
                              "")
           .append(problem.batches)
           .append(", the batches of d");
@@ -125,7 +116,7 @@ inline status check_product(const matmul_call& call) {
       continue;
     if (const status outcome = check_access(*arrays[i]); !outcome)
       return outcome;
-    if (const status outcome = check_leading(*arrays[i]); !outcome)
+    if (const status outcome = check_leading_dimension(*arrays[i]); !outcome)
       return outcome;
   }
   if (const status outcome = check_rows_apart(call.d); !outcome)

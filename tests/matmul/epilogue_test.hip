@@ -1,0 +1,185 @@
+// Epilogues, alone and chained, against fp64.
+#include "matmul_case.hpp"
+
+#include <limits>
+
+namespace {
+
+using namespace wavetile;
+using namespace wavetile::test;
+
+// Values of any function whose argument is off by what matmul may be off by: all functions here have
+// a slope of at most 1.2 between the arguments that occur, and their own arithmetic a relative error
+// of 2^-18.
+template <class Run>
+testing::AssertionResult matches(Run& run, const std::function<double(double, std::int64_t,
+                                                                       std::int64_t)>& f) {
+  const auto expected = run.reference();
+  const auto got = run.result();
+  using D = std::remove_cvref_t<decltype(got[0])>;
+  std::vector<double> values, bounds;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i) / run.test.n % run.test.m;
+    const auto column = static_cast<std::int64_t>(i) % run.test.n;
+    values.push_back(f(expected[i].value, row, column));
+    const double product = Run::allowed(expected[i], run.test.k) -
+                           result_rounding<D>::relative * std::fabs(expected[i].value);
+    bounds.push_back(1.2 * product + result_rounding<D>::absolute +
+                     (result_rounding<D>::relative + 0x1p-18) * std::fabs(values.back()) +
+                     0x1p-22);
+  }
+  const auto outcome = verify_within(got, values, [&](std::size_t i) { return bounds[i]; });
+  return outcome ? testing::AssertionSuccess()
+                 : testing::AssertionFailure() << run.test.text() << ": " << outcome.message;
+}
+
+using run_16 = matmul_run<bf16, bf16, float>;
+// a small product: arguments between -4 and 4, where activations do something
+matmul_case shape(const char* kernel) {
+  return {.m = 13, .n = 75, .k = 21, .alpha = 0.25, .pad_d = 3, .kernel = kernel};
+}
+double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x / std::sqrt(2.0));
+}
+
+class matmul_epilogue : public testing::TestWithParam<const char*> {};
+
+TEST_P(matmul_epilogue, activations) {
+  const auto check = [&](const auto& step, double (*f)(double)) {
+    run_16 run(shape(GetParam()));
+    ASSERT_TRUE(run.run(epilogue::chain(step)).ok());
+    EXPECT_TRUE(matches(run, [f](double x, std::int64_t, std::int64_t) { return f(x); }))
+        << std::remove_cvref_t<decltype(step)>::name;
+  };
+  check(epilogue::relu{}, [](double x) { return x > 0 ? x : 0.0; });
+  check(epilogue::gelu_erf{}, [](double x) { return x * normal_cdf(x); });
+  check(epilogue::gelu_tanh{}, [](double x) {
+    return 0.5 * x *
+           (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+  });
+  check(epilogue::silu{}, [](double x) { return x / (1 + std::exp(-x)); });
+  check(epilogue::clamp{-0.5f, 0.75f},
+        [](double x) { return x < -0.5 ? -0.5 : x > 0.75 ? 0.75 : x; });
+}
+
+TEST_P(matmul_epilogue, chain_in_order) {
+  run_16 run(shape(GetParam()));
+  const auto& t = run.test;
+  device_buffer<bf16> of_columns(random_normals<bf16>(static_cast<std::size_t>(t.n), 1));
+  device_buffer<float> of_rows(random_normals<float>(static_cast<std::size_t>(t.m), 2));
+  stored_matrices<fp16> added(1, t.m, t.n, 5, 1);
+  random_source source(3);
+  added.fill([&] { return random_element<fp16>(source); });
+  const auto columns = of_columns.download();
+  const auto rows = of_rows.download();
+  const auto steps = epilogue::chain(
+      epilogue::bias_columns{static_cast<const bf16*>(of_columns.data())},
+      epilogue::bias_rows{static_cast<const float*>(of_rows.data())}, epilogue::scale_by{0.5f},
+      epilogue::residual{view<const fp16, 2>(added.as_matrix())},
+      epilogue::apply_function{[] __device__(float x, std::int64_t row, std::int64_t column) {
+        return column > row ? x : -x;
+      }});
+  ASSERT_TRUE(run.run(steps).ok());
+  EXPECT_TRUE(matches(run, [&](double x, std::int64_t row, std::int64_t column) {
+    const double sum = x + as_double(columns[static_cast<std::size_t>(column)]) +
+                       as_double(rows[static_cast<std::size_t>(row)]);
+    const double result = 0.5 * sum + as_double(added.host(0, row, column));
+    return column > row ? result : -result;
+  }));
+}
+
+TEST_P(matmul_epilogue, batches_have_residuals_of_their_own) {
+  auto t = shape(GetParam());
+  t.batches = 3;
+  run_16 run(t);
+  stored_matrices<float> added(3, t.m, t.n, 2, 0);
+  random_source source(3);
+  added.fill([&] { return random_element<float>(source); });
+  ASSERT_TRUE(
+      run.run(epilogue::chain(epilogue::residual{view<const float, 3>(added.as_batch())})).ok());
+  const auto expected = run.reference();
+  const auto got = run.result();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const double r = as_double(added.host(at / (t.m * t.n), at / t.n % t.m, at % t.n));
+    ASSERT_NEAR(as_double(got[i]), expected[i].value + r,
+                run_16::allowed(expected[i], t.k) + 0x1p-22);
+  }
+}
+
+TEST_P(matmul_epilogue, swiglu_joins_pairs_of_columns) {
+  for (const int splits : {1, 2}) {
+    auto t = shape(GetParam());
+    t.n = 74;
+    t.k = 600;
+    t.alpha = 0.05;
+    t.splits = splits;
+    run_16 run(t, 2);
+    ASSERT_TRUE(run.run(epilogue::chain(epilogue::swiglu{})).ok());
+    const auto expected = run.reference();
+    const auto got = run.result();
+    ASSERT_EQ(got.size() * 2, expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const auto &gate = expected[2 * i], &value = expected[2 * i + 1];
+      const double s = gate.value / (1 + std::exp(-gate.value));
+      const double e_gate = run_16::allowed(gate, t.k), e_value = run_16::allowed(value, t.k);
+      const double bound = 1.2 * e_gate * (std::fabs(value.value) + e_value) +
+                           std::fabs(s) * e_value + 0x1p-18 * std::fabs(s * value.value) + 0x1p-22;
+      ASSERT_NEAR(as_double(got[i]), s * value.value, bound) << i;
+    }
+  }
+  // an odd number of columns has no pairs
+  auto t = shape(GetParam());
+  run_16 run(t, 2);
+  const status outcome = run.run(epilogue::chain(epilogue::swiglu{}));
+  EXPECT_EQ(outcome.code(), status_code::unsupported_shape) << outcome.message();
+  EXPECT_TRUE(run.d.buffer().untouched());
+}
+
+template <class D>
+void quantised(const char* kernel) {
+  auto t = shape(kernel);
+  t.alpha = 4;
+  matmul_run<bf16, bf16, D> run(t);
+  device_buffer<float> scale(std::vector<float>{1.25f}), amax(std::vector<float>{0.0f});
+  ASSERT_TRUE(run.run(epilogue::chain(epilogue::quantize{scale.data(), amax.data()})).ok());
+  const auto expected = run.reference();
+  const auto got = run.result();
+  double largest = 0;
+  const double most = as_double(numeric_traits<D>::highest());
+  const double least = as_double(numeric_traits<D>::lowest());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double scaled = 1.25 * expected[i].value;
+    const double value = scaled > most ? most : scaled < least ? least : scaled;
+    largest = std::fmax(largest, std::fabs(expected[i].value));
+    const double bound = result_rounding<D>::relative * std::fabs(value) +
+                         result_rounding<D>::absolute +
+                         1.3 * matmul_error_factor * 21 * 0x1p-24 * expected[i].magnitude;
+    // where rounding turns, an error of the product makes one of a whole unit
+    ASSERT_NEAR(as_double(got[i]), value, bound) << i;
+  }
+  EXPECT_NEAR(as_double(amax.download()[0]), largest, 1e-4 * largest);
+}
+
+TEST_P(matmul_epilogue, quantised_results_saturate_and_know_their_maximum) {
+  quantised<std::int8_t>(GetParam());
+  quantised<fp8_e4m3_fnuz>(GetParam());
+}
+
+TEST_P(matmul_epilogue, maxima_accumulate_and_keep_nans) {
+  auto t = shape(GetParam());
+  t.m = 2;
+  matmul_run<bf16, bf16, fp8_e4m3_fnuz> run(t);
+  device_buffer<float> amax(std::vector<float>{1e6f});
+  const auto steps = epilogue::chain(epilogue::quantize{nullptr, amax.data()});
+  ASSERT_TRUE(run.run(steps).ok());
+  EXPECT_EQ(amax.download()[0], 1e6f);
+  run.a.fill([] { return bf16(std::numeric_limits<float>::quiet_NaN()); });
+  ASSERT_TRUE(run.run(steps).ok());
+  EXPECT_TRUE(std::isnan(amax.download()[0]));
+}
+
+INSTANTIATE_TEST_SUITE_P(kernels, matmul_epilogue, testing::Values("small", "skinny"),
+                         [](const auto& which) { return std::string(which.param); });
+
+} // namespace

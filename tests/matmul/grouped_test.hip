@@ -1,0 +1,98 @@
+// Lists of products of different shapes in one launch.
+#include "matmul_case.hpp"
+
+#include <wavetile/matmul_grouped.hpp>
+
+#include <memory>
+
+namespace {
+
+using namespace wavetile;
+using namespace wavetile::test;
+
+using run_16 = matmul_run<fp16, fp16, float>;
+using item = matmul_item<fp16, fp16, float>;
+
+struct list {
+  std::vector<std::unique_ptr<run_16>> runs;
+  std::vector<item> items;
+
+  void add(const matmul_case& test) {
+    runs.push_back(std::make_unique<run_16>(test));
+    run_16& run = *runs.back();
+    items.push_back({run.a.as_matrix(), run.b.as_matrix(), run.d.as_matrix(),
+                     test.beta != 0 ? view<const float, 2>(run.c.as_matrix())
+                                    : view<const float, 2>{}});
+  }
+  std::int64_t bytes() const {
+    return matmul_grouped_workspace_bytes<fp16, fp16, float>(
+        static_cast<std::int64_t>(items.size()));
+  }
+  status run(matmul_options options, device_buffer<unsigned char>& memory,
+             hipStream_t stream = nullptr) {
+    options.memory = {memory.data(), static_cast<std::int64_t>(memory.size())};
+    return matmul_grouped(items.data(), static_cast<std::int64_t>(items.size()), options, stream);
+  }
+};
+
+TEST(matmul_grouped, different_shapes_in_one_launch) {
+  for (const bool transpose_b : {false, true})
+    for (const char* kernel : {static_cast<const char*>(nullptr), "small", "middle"}) {
+      list all;
+      random_source source(5);
+      // more than one kernel's arguments hold, some of them empty, some without a k
+      for (int i = 0; i < 75; ++i)
+        all.add({.m = source.between(0, 3) * source.between(1, 40),
+                 .n = source.between(0, 5) * source.between(1, 30),
+                 .k = source.between(0, 4) * source.between(1, 20),
+                 .transpose_b = transpose_b,
+                 .alpha = 2,
+                 .beta = 0.5,
+                 .pad_d = i % 3});
+      device_buffer<unsigned char> memory(static_cast<std::size_t>(all.bytes()));
+      const status outcome = all.run(
+          {.transpose_b = transpose_b, .alpha = 2, .beta = 0.5, .kernel = kernel}, memory);
+      ASSERT_TRUE(outcome.ok()) << outcome.message();
+      for (const auto& run : all.runs) {
+        if (run->test.m * run->test.n != 0)
+          ASSERT_TRUE(run->agrees());
+      }
+    }
+}
+
+TEST(matmul_grouped, few_rows_each) {
+  list all;
+  for (int i = 0; i < 9; ++i)
+    all.add({.m = i, .n = 40 + i * 20, .k = 100 + i});
+  device_buffer<unsigned char> memory(static_cast<std::size_t>(all.bytes()));
+  ASSERT_TRUE(all.run({}, memory).ok());
+  for (const auto& run : all.runs) {
+    if (run->test.m != 0)
+      ASSERT_TRUE(run->agrees());
+  }
+}
+
+TEST(matmul_grouped, nothing_to_do) {
+  list all;
+  device_buffer<unsigned char> memory(16);
+  EXPECT_TRUE(all.run({}, memory).ok());
+  all.add({.m = 0, .n = 5, .k = 5});
+  all.add({.m = 5, .n = 0, .k = 5});
+  EXPECT_TRUE(all.run({}, memory).ok());
+}
+
+TEST(matmul_grouped, refusals_name_the_product) {
+  list all;
+  all.add({.m = 4, .n = 5, .k = 6});
+  all.add({.m = 4, .n = 5, .k = 6});
+  device_buffer<unsigned char> memory(64);
+  const status small = all.run({}, memory);
+  EXPECT_EQ(small.code(), status_code::workspace_too_small) << small.message();
+  all.items[1].b.extent[0] = 7;
+  const status wrong = all.run({}, memory);
+  EXPECT_EQ(wrong.code(), status_code::unsupported_shape);
+  EXPECT_NE(std::string(wrong.message()).find("product 1"), std::string::npos) << wrong.message();
+  EXPECT_TRUE(all.runs[0]->d.buffer().untouched());
+}
+
+} // namespace

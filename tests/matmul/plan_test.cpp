@@ -1,0 +1,122 @@
+// Plans: what runs for which shape, and what is said about it. No device.
+#include <wavetile/kernels/matmul/plan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using namespace wavetile;
+
+constexpr device_info mi300x = describe_device("gfx942:sramecc+:xnack-", 304, 8);
+
+matmul_problem problem_of(int64_t m, int64_t n, int64_t k) {
+  matmul_problem problem;
+  problem.m = m;
+  problem.n = n;
+  problem.k = k;
+  problem.order_b = operand_order::k_contiguous;
+  return problem;
+}
+
+TEST(matmul_plan, shapes_choose_kernels) {
+  EXPECT_EQ(plan(problem_of(8192, 8192, 8192), mi300x).choice, matmul_choice::large);
+  EXPECT_EQ(plan(problem_of(4096, 4864, 32896), mi300x).choice, matmul_choice::large);
+  EXPECT_EQ(plan(problem_of(1024, 1024, 1024), mi300x).choice, matmul_choice::small);
+  EXPECT_EQ(plan(problem_of(100, 100, 100), mi300x).choice, matmul_choice::small);
+  EXPECT_EQ(plan(problem_of(16, 8192, 8192), mi300x).choice, matmul_choice::skinny);
+  EXPECT_EQ(plan(problem_of(1, 64, 65536), mi300x).choice, matmul_choice::skinny);
+  EXPECT_NE(plan(problem_of(17, 8192, 8192), mi300x).choice, matmul_choice::skinny);
+  // what fills 304 CUs with large tiles fills 38 with many more: nothing is a constant of one chip
+  const auto partition = describe_device("gfx942", 38, 1);
+  EXPECT_EQ(plan(problem_of(2048, 2048, 1024), partition).choice, matmul_choice::large);
+  EXPECT_NE(plan(problem_of(2048, 2048, 1024), mi300x).choice, matmul_choice::large);
+}
+
+TEST(matmul_plan, numbers_of_the_choice) {
+  const auto p = plan(problem_of(8192, 4096, 2048), mi300x);
+  ASSERT_TRUE(p.outcome.ok());
+  EXPECT_EQ(p.choice, matmul_choice::large);
+  EXPECT_EQ(p.tile_m, 256);
+  EXPECT_EQ(p.tile_n, 256);
+  EXPECT_EQ(p.tiles, 32 * 16);
+  EXPECT_EQ(p.groups, 32 * 16);
+  EXPECT_EQ(p.launches, 1);
+  EXPECT_LE(p.lds_bytes, 65536);
+  EXPECT_EQ(p.accumulator_registers, 128);
+  EXPECT_EQ(p.register_limit, 256);
+  EXPECT_EQ(p.splits, 1);
+  EXPECT_EQ(p.flops, 2.0 * 8192 * 4096 * 2048);
+  EXPECT_EQ(p.useful, 1.0);
+  EXPECT_EQ(p.min_bytes_read, int64_t{2} * (8192 + 4096) * 2048);
+  EXPECT_EQ(p.min_bytes_written, int64_t{2} * 8192 * 4096);
+}
+
+TEST(matmul_plan, k_is_split_where_memory_is_lent_and_of_use) {
+  auto problem = problem_of(256, 256, 65536);
+  const auto alone = plan(problem, mi300x);
+  EXPECT_EQ(alone.splits, 1);
+  EXPECT_EQ(alone.workspace_bytes, 0);
+  ASSERT_GT(alone.best_workspace_bytes, 0);
+  problem.workspace_bytes = alone.best_workspace_bytes;
+  const auto lent = plan(problem, mi300x);
+  EXPECT_GT(lent.splits, 1);
+  EXPECT_LE(lent.workspace_bytes, problem.workspace_bytes);
+  EXPECT_EQ(lent.launches, 2);
+  EXPECT_GE(lent.split_k * lent.splits, problem.k);
+  EXPECT_LT(lent.split_k * (lent.splits - 1), problem.k);
+  EXPECT_EQ(plan(problem_of(8192, 8192, 8192), mi300x).best_workspace_bytes, 0);
+
+  problem.splits = 7;
+  problem.workspace_bytes = 1000;
+  const auto refused = plan(problem, mi300x);
+  EXPECT_EQ(refused.outcome.code(), status_code::workspace_too_small);
+  EXPECT_NE(std::string(refused.outcome.message()).find("1000"), std::string::npos);
+  EXPECT_NE(std::string(refused.outcome.message()).find(std::to_string(7 * 256 * 256 * 4)),
+            std::string::npos)
+      << refused.outcome.message();
+}
+
+TEST(matmul_plan, forced_choices) {
+  auto problem = problem_of(512, 512, 512);
+  problem.choice = matmul_choice::wide;
+  const auto p = plan(problem, mi300x);
+  EXPECT_EQ(p.choice, matmul_choice::wide);
+  EXPECT_EQ(p.tile_m, 128);
+  EXPECT_EQ(p.tile_n, 256);
+  EXPECT_EQ(p.refused[static_cast<int>(matmul_choice::large)], matmul_refusal::another_forced);
+  problem.choice = matmul_choice::skinny;
+  const auto refused = plan(problem, mi300x);
+  EXPECT_EQ(refused.outcome.code(), status_code::unsupported_shape);
+  EXPECT_NE(std::string(refused.outcome.message()).find("512"), std::string::npos);
+}
+
+TEST(matmul_plan, describes_itself_and_what_it_refused) {
+  const std::string text = plan(problem_of(8192, 8192, 8192), mi300x).describe().c_str();
+  for (const char* word : {"large: tiles of 256 x 256", "registers", "LDS", "workspace",
+                           "not large_four: compiled only", "not middle: expected to take longer",
+                           "not skinny: op(A) has 8192 rows, more than 16"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
+  EXPECT_EQ(plan(problem_of(0, 8, 8), mi300x).launches, 0);
+  const auto only_c = plan(problem_of(8, 8, 0), mi300x);
+  EXPECT_FALSE(only_c.product);
+  EXPECT_EQ(only_c.launches, 1);
+  EXPECT_EQ(plan(problem_of(8, 8, 8), describe_device("gfx1100", 96)).outcome.code(),
+            status_code::wrong_architecture);
+}
+
+TEST(matmul_plan, every_kernel_fits_every_type) {
+  for (const data_type type : {data_type::fp64, data_type::fp32, data_type::bf16, data_type::int8})
+    for (int i = 1; i < matmul_choice_count; ++i) {
+      auto problem = problem_of(8, 512, 512);
+      problem.a = problem.b = type;
+      problem.choice = static_cast<matmul_choice>(i);
+      const auto p = plan(problem, mi300x);
+      ASSERT_TRUE(p.outcome.ok()) << p.outcome.message();
+      EXPECT_LE(p.lds_bytes, 65536);
+      EXPECT_LT(p.accumulator_registers, p.register_limit);
+    }
+}
+
+} // namespace
