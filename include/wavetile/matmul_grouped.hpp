@@ -136,9 +136,9 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     for (const auto one : {matmul_choice::large, matmul_choice::middle, matmul_choice::small}) {
       const auto cut = detail::cut_of(one, largest, device.facts());
       const int64_t tiles = detail::tiles_of_list(items, count, options, cut);
-      const double time =
-          static_cast<double>(divide_up(tiles, int64_t{device.cu_count > 0 ? device.cu_count : 1})) *
-          cut.tile_m * cut.tile_n / cut.efficiency;
+      const double time = static_cast<double>(divide_up(
+                              tiles, int64_t{device.cu_count > 0 ? device.cu_count : 1})) *
+                          cut.tile_m * cut.tile_n / cut.efficiency;
       if (choice == matmul_choice::automatic || time < best) {
         choice = one;
         best = time;
@@ -165,10 +165,16 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     const int64_t m = item.a.extent[options.transpose_a ? 1 : 0];
     const int64_t n = item.b.extent[options.transpose_b ? 0 : 1];
     entry.first_tile = tiles;
-    entry.task = {storage_pointer(item.a.data), storage_pointer(item.b.data),
+    entry.task = {storage_pointer(item.a.data),
+                  storage_pointer(item.b.data),
                   options.beta != 0 ? storage_pointer(item.c.data) : nullptr,
-                  storage_pointer(item.d.data), item.a.stride[0], item.b.stride[0],
-                  item.c.stride[0], item.d.stride[0], m, n,
+                  storage_pointer(item.d.data),
+                  item.a.stride[0],
+                  item.b.stride[0],
+                  item.c.stride[0],
+                  item.d.stride[0],
+                  m,
+                  n,
                   options.alpha == 0 ? 0 : item.a.extent[options.transpose_a ? 0 : 1]};
     tiles += divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n);
     if (upload.count < upload.capacity && i + 1 < count)

@@ -58,21 +58,20 @@ TEST_F(matmul_arguments_test, extents) {
   expect_refusal(matmul<only>(make_view(a, 4, 5), make_view(b, 5, 7), make_view(c, 4, 6),
                               make_view(d, 4, 7), {.beta = 1}),
                  status_code::unsupported_shape, "c.extent[1]", {"6", "7"});
-  expect_refusal(
-      matmul<only>(make_view(a, 2, 4, 5), make_view(b, 3, 5, 7), make_view(d, 2, 4, 7)),
-      status_code::unsupported_shape, "b.extent[0]", {"3", "2", "batches"});
+  expect_refusal(matmul<only>(make_view(a, 2, 4, 5), make_view(b, 3, 5, 7), make_view(d, 2, 4, 7)),
+                 status_code::unsupported_shape, "b.extent[0]", {"3", "2", "batches"});
 }
 
 TEST_F(matmul_arguments_test, strides) {
-  expect_refusal(run(make_strided_view<float, 2>(a, {4, 5}, {3, 1}), make_view(b, 5, 7),
-                     make_view(d, 4, 7)),
-                 status_code::unsupported_shape, "a.stride[0]", {"3", ">= 5"});
-  expect_refusal(run(make_view(a, 4, 5), make_strided_view<float, 2>(b, {5, 7}, {20, 2}),
-                     make_view(d, 4, 7)),
-                 status_code::unsupported_shape, "b.stride[1]", {"2", "1"});
-  expect_refusal(run(make_view(a, 4, 5), make_view(b, 5, 7),
-                     make_strided_view<float, 2>(d, {4, 7}, {6, 1})),
-                 status_code::unsupported_shape, "d.stride[0]", {"6", ">= 7"});
+  expect_refusal(
+      run(make_strided_view<float, 2>(a, {4, 5}, {3, 1}), make_view(b, 5, 7), make_view(d, 4, 7)),
+      status_code::unsupported_shape, "a.stride[0]", {"3", ">= 5"});
+  expect_refusal(
+      run(make_view(a, 4, 5), make_strided_view<float, 2>(b, {5, 7}, {20, 2}), make_view(d, 4, 7)),
+      status_code::unsupported_shape, "b.stride[1]", {"2", "1"});
+  expect_refusal(
+      run(make_view(a, 4, 5), make_view(b, 5, 7), make_strided_view<float, 2>(d, {4, 7}, {6, 1})),
+      status_code::unsupported_shape, "d.stride[0]", {"6", ">= 7"});
   // one row has no leading dimension
   EXPECT_TRUE(run(make_strided_view<float, 2>(a, {1, 5}, {0, 1}), make_view(b, 5, 7),
                   make_strided_view<float, 2>(d, {1, 7}, {0, 1}))
@@ -122,19 +121,19 @@ TEST_F(matmul_arguments_test, options) {
                  {"huge", "middle", "skinny"});
   expect_refusal(run(x, y, z, {.kernel = "middle"}), status_code::invalid_argument, "kernel",
                  {"middle", "small"});
-  expect_refusal(run(x, y, z, {.scale_a = {a, scale_kind::tensor}}),
-                 status_code::unsupported_type, "scale_a", {"8-bit"});
+  expect_refusal(run(x, y, z, {.scale_a = {a, scale_kind::tensor}}), status_code::unsupported_type,
+                 "scale_a", {"8-bit"});
   expect_refusal(run(make_view(a, 4, 512), make_view(b, 512, 7), z, {.splits = 4}),
                  status_code::workspace_too_small, "workspace.bytes", {"0", ">= 448"});
-  expect_refusal(run(make_view(a, 4, 512), make_view(b, 512, 7), z,
-                     {.splits = 4, .memory = {nullptr, 448}}),
-                 status_code::null_pointer, "workspace.data", {});
+  expect_refusal(
+      run(make_view(a, 4, 512), make_view(b, 512, 7), z, {.splits = 4, .memory = {nullptr, 448}}),
+      status_code::null_pointer, "workspace.data", {});
   expect_refusal(run(make_view(a, 4, 512), make_view(b, 512, 7), z,
                      {.splits = 4, .memory = {memory + 8, 448}}),
                  status_code::misaligned, "workspace.data", {"16"});
-  expect_refusal(run(make_view(a, 4, 512), make_view(b, 512, 7), z,
-                     {.splits = 4, .memory = {d, 448}}),
-                 status_code::overlapping, "workspace.data", {"d"});
+  expect_refusal(
+      run(make_view(a, 4, 512), make_view(b, 512, 7), z, {.splits = 4, .memory = {d, 448}}),
+      status_code::overlapping, "workspace.data", {"d"});
   const auto bias = epilogue::chain(epilogue::bias_columns{static_cast<const float*>(nullptr)});
   expect_refusal(matmul<only>(x, y, z, {}, nullptr, bias), status_code::null_pointer,
                  "bias_columns", {});

@@ -8,12 +8,12 @@ namespace {
 using namespace wavetile;
 using namespace wavetile::test;
 
-// Values of any function whose argument is off by what matmul may be off by: all functions here have
-// a slope of at most 1.2 between the arguments that occur, and their own arithmetic a relative error
-// of 2^-18.
+// Values of any function whose argument is off by what matmul may be off by: all functions here
+// have a slope of at most 1.2 between the arguments that occur, and their own arithmetic a relative
+// error of 2^-18.
 template <class Run>
-testing::AssertionResult matches(Run& run, const std::function<double(double, std::int64_t,
-                                                                       std::int64_t)>& f) {
+testing::AssertionResult
+matches(Run& run, const std::function<double(double, std::int64_t, std::int64_t)>& f) {
   const auto expected = run.reference();
   const auto got = run.result();
   using D = std::remove_cvref_t<decltype(got[0])>;
@@ -25,8 +25,7 @@ testing::AssertionResult matches(Run& run, const std::function<double(double, st
     const double product = Run::allowed(expected[i], run.test.k) -
                            result_rounding<D>::relative * std::fabs(expected[i].value);
     bounds.push_back(1.2 * product + result_rounding<D>::absolute +
-                     (result_rounding<D>::relative + 0x1p-18) * std::fabs(values.back()) +
-                     0x1p-22);
+                     (result_rounding<D>::relative + 0x1p-18) * std::fabs(values.back()) + 0x1p-22);
   }
   const auto outcome = verify_within(got, values, [&](std::size_t i) { return bounds[i]; });
   return outcome ? testing::AssertionSuccess()
@@ -54,12 +53,12 @@ TEST_P(matmul_epilogue, activations) {
   check(epilogue::relu{}, [](double x) { return x > 0 ? x : 0.0; });
   check(epilogue::gelu_erf{}, [](double x) { return x * normal_cdf(x); });
   check(epilogue::gelu_tanh{}, [](double x) {
-    return 0.5 * x *
-           (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
   });
   check(epilogue::silu{}, [](double x) { return x / (1 + std::exp(-x)); });
-  check(epilogue::clamp{-0.5f, 0.75f},
-        [](double x) { return x < -0.5 ? -0.5 : x > 0.75 ? 0.75 : x; });
+  check(epilogue::clamp{-0.5f, 0.75f}, [](double x) {
+    return x < -0.5 ? -0.5 : x > 0.75 ? 0.75 : x;
+  });
 }
 
 TEST_P(matmul_epilogue, chain_in_order) {

@@ -20,9 +20,9 @@ struct list {
   void add(const matmul_case& test) {
     runs.push_back(std::make_unique<run_16>(test));
     run_16& run = *runs.back();
-    items.push_back({run.a.as_matrix(), run.b.as_matrix(), run.d.as_matrix(),
-                     test.beta != 0 ? view<const float, 2>(run.c.as_matrix())
-                                    : view<const float, 2>{}});
+    items.push_back(
+        {run.a.as_matrix(), run.b.as_matrix(), run.d.as_matrix(),
+         test.beta != 0 ? view<const float, 2>(run.c.as_matrix()) : view<const float, 2>{}});
   }
   std::int64_t bytes() const {
     return matmul_grouped_workspace_bytes<fp16, fp16, float>(
@@ -50,8 +50,8 @@ TEST(matmul_grouped, different_shapes_in_one_launch) {
                  .beta = 0.5,
                  .pad_d = i % 3});
       device_buffer<unsigned char> memory(static_cast<std::size_t>(all.bytes()));
-      const status outcome = all.run(
-          {.transpose_b = transpose_b, .alpha = 2, .beta = 0.5, .kernel = kernel}, memory);
+      const status outcome =
+          all.run({.transpose_b = transpose_b, .alpha = 2, .beta = 0.5, .kernel = kernel}, memory);
       ASSERT_TRUE(outcome.ok()) << outcome.message();
       for (const auto& run : all.runs) {
         if (run->test.m * run->test.n != 0)

@@ -44,8 +44,8 @@ TYPED_TEST(matmul_rules, k_0_scales_c) {
     run.c.fill([&] { return convert<T>(one.c); });
     run.options.beta = one.beta;
     const view<const T, 2> a{nullptr, {3, 0}, {0, 1}}, b{nullptr, {0, 2}, {2, 1}};
-    ASSERT_TRUE(matmul(a, b, view<const T, 2>(run.c.as_matrix()), run.d.as_matrix(), run.options)
-                    .ok());
+    ASSERT_TRUE(
+        matmul(a, b, view<const T, 2>(run.c.as_matrix()), run.d.as_matrix(), run.options).ok());
     for (const T value : run.result())
       EXPECT_EQ(as_double(value), static_cast<double>(one.expected));
   }
@@ -64,9 +64,9 @@ TYPED_TEST(matmul_rules, alpha_0_reads_neither_a_nor_b) {
       EXPECT_EQ(as_double(value), 3 * beta);
     const view<const T, 2> none{nullptr, {4, 4}, {4, 1}};
     run.d.buffer().poison();
-    ASSERT_TRUE(matmul(none, none, view<const T, 2>(run.c.as_matrix()), run.d.as_matrix(),
-                       run.options)
-                    .ok());
+    ASSERT_TRUE(
+        matmul(none, none, view<const T, 2>(run.c.as_matrix()), run.d.as_matrix(), run.options)
+            .ok());
     for (const T value : run.result())
       EXPECT_EQ(as_double(value), 3 * beta);
   }
@@ -81,8 +81,7 @@ TYPED_TEST(matmul_rules, infinities_meet_no_zeros_from_tails) {
       std::int64_t count = 0;
       run.a.fill([] { return convert<T>(1.0f); });
       run.b.fill([&] {
-        const std::int64_t column =
-            test.transpose_b ? count / test.k : count % test.n;
+        const std::int64_t column = test.transpose_b ? count / test.k : count % test.n;
         ++count;
         return convert<T>(column == 20 ? inf : 1.0f);
       });
@@ -139,8 +138,8 @@ TEST(matmul_values, column_major_example) {
   device_buffer<fp16> b(std::vector<fp16>{fp16(5), fp16(4), fp16(3), fp16(2), fp16(1)});
   device_buffer<float> d(3);
   ASSERT_TRUE(matmul(make_view(static_cast<const fp16*>(a.data()), 5, 3),
-                     make_view(static_cast<const fp16*>(b.data()), 5, 1),
-                     make_view(d.data(), 3, 1), {.transpose_a = true})
+                     make_view(static_cast<const fp16*>(b.data()), 5, 1), make_view(d.data(), 3, 1),
+                     {.transpose_a = true})
                   .ok());
   EXPECT_EQ(d.download(), (std::vector<float>{75, 90, 105}));
 }

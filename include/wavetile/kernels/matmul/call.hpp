@@ -95,9 +95,9 @@ inline status check_product(const matmul_call& call) {
     if (const status outcome = check_matrix_extent(x, 0, problem.m, "the rows of op(A)"); !outcome)
       return outcome;
     const bool joined = i == 2 && problem.columns_per_output > 1;
-    if (const status outcome =
-            check_matrix_extent(x, 1, i == 2 ? columns : problem.n,
-                         joined ? "the columns that the epilogue leaves" : "the columns of op(B)");
+    if (const status outcome = check_matrix_extent(x, 1, i == 2 ? columns : problem.n,
+                                                   joined ? "the columns that the epilogue leaves"
+                                                          : "the columns of op(B)");
         !outcome)
       return outcome;
   }

@@ -38,11 +38,14 @@ inline constexpr int64_t skinny_rows = 16;
 
 namespace kernels {
 
-/// The cut behind a choice other than automatic and skinny. For fp64, eight waves have no half of
-/// 256 x 256 that divides: `large` is what `wide` is, 128 x 128 on four waves.
+/// The cut behind a choice other than automatic and skinny. Of fp64, eight waves cannot share half
+/// of 256 x 256, nor four half of 128 x 128: `large` is 128 x 128 on four waves, as `wide`, and
+/// `middle` is `small`.
 constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
   if (element_bytes == 8 && choice == matmul_choice::large)
     choice = matmul_choice::wide;
+  if (element_bytes == 8 && choice == matmul_choice::middle)
+    choice = matmul_choice::small;
   return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes);
 }
 

@@ -30,11 +30,12 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<uint32_t, Words> load_words(uint64_t b
   asm("" : "+v"(offset));
   using byte = const __attribute__((address_space(1))) unsigned char;
   using loose = const __attribute__((address_space(1))) typename loose_words<Words>::type;
-  return wavetile::detail::bit_cast<vec<uint32_t, Words>>(*(loose*)((byte*)base + offset));
+  const wavetile::detail::word_t<Words * 4> loaded = *(loose*)((byte*)base + offset);
 #else
-  return wavetile::detail::bit_cast<vec<uint32_t, Words>>(
-      *reinterpret_cast<const typename loose_words<Words>::type*>(base + offset));
+  const wavetile::detail::word_t<Words * 4> loaded =
+      *reinterpret_cast<const typename loose_words<Words>::type*>(base + offset);
 #endif
+  return wavetile::detail::bit_cast<vec<uint32_t, Words>>(loaded);
 }
 
 /// Bytes of `high` and `low` by number: 0-3 of `low`, 4-7 of `high`. v_perm_b32.

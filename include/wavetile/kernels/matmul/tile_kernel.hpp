@@ -74,8 +74,41 @@ place_of_group(const matmul_arguments<Types>& arguments, matmul_task<Types>& tas
   return place;
 }
 
-/// One tile. The main loop computes the transpose, D^T = op(B)^T op(A)^T, so that a lane's
-/// accumulators are consecutive elements of rows of D. LDS: `matmul_mainloop`'s.
+/// A fragment of D^T on its way from accumulators to rows of D: every wave turns its own around in
+/// its own piece of LDS, so that a lane stores 8 (of 16 x 16 fragments 4) consecutive elements of a
+/// row. Rows are padded by 16 bytes: writes of 16 bytes and reads are free of conflicts.
+template <class Fragment>
+struct fragment_turner {
+  using accumulator = typename Fragment::element_type;
+  static constexpr int side = Fragment::shape.m;
+  static constexpr int run = side / 4;
+  static constexpr int rows = 64 / (side / run); ///< of D, that a wave stores at a time
+  static constexpr int pitch = side + static_cast<int>(16 / sizeof(accumulator));
+  /// Accumulator registers that are consecutive in a row of D.
+  static constexpr int block = wavetile::detail::is_same_v<accumulator, double> ? 1 : 4;
+
+  struct alignas(16) storage {
+    accumulator element[side * pitch];
+  };
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void write(storage& to, const Fragment& part,
+                                                          int lane) {
+    for (int i = 0; i < Fragment::size; i += block) {
+      const matrix_element at = Fragment::element(lane, i);
+      vec<accumulator, block> values;
+      for (int e = 0; e < block; ++e)
+        values[e] = part[i + e];
+      store_vec(&to.element[at.column * pitch + at.row], values);
+    }
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static vec<accumulator, run> read(const storage& from,
+                                                                          int row, int column) {
+    return load_vec<run>(&from.element[row * pitch + column]);
+  }
+};
+
+/// One tile. The main loop computes the transpose, D^T = op(B)^T op(A)^T. LDS: `matmul_mainloop`'s,
+/// in which fragments are turned around at the end.
 template <class Types, matmul_config Config, operand_order OrderA, operand_order OrderB>
 WAVETILE_KERNEL
     __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()))) void
@@ -85,10 +118,14 @@ WAVETILE_KERNEL
   } else {
     using loop = matmul_mainloop<typename Types::b, typename Types::a, OrderB, OrderA, Config>;
     using fragment = typename loop::accumulator;
+    using turner = fragment_turner<fragment>;
     using accumulator = typename Types::accumulator;
-    WAVETILE_SHARED typename loop::storage memory;
     constexpr int tile_m = Config.tile_n, tile_n = Config.tile_m; // of D
-    constexpr int run = wavetile::detail::is_same_v<accumulator, double> ? 1 : 4;
+    union shared {
+      typename loop::storage stages;
+      typename turner::storage turned[Config.waves()];
+    };
+    WAVETILE_SHARED shared memory;
 
     matmul_task<Types> task;
     const tile_place place = place_of_group<tile_m, tile_n>(arguments, task);
@@ -101,33 +138,47 @@ WAVETILE_KERNEL
     if (k_begin < k_end)
       loop::run(sums, operand_view<OrderB>(task.b, task.n, task.k, task.ldb),
                 operand_view<OrderA>(task.a, task.m, task.k, task.lda), column, row, k_begin, k_end,
-                memory);
+                memory.stages);
 
     matmul_output<Types> output(arguments, task, place.batch);
     const bool split = arguments.splits.divisor() > 1;
     auto* partial = static_cast<accumulator*>(arguments.partials) +
                     (place.batch * arguments.splits.divisor() + place.split) * task.m * task.n;
     const int lane = lane_id();
-    loop::for_each_fragment(sums, [&](const fragment& part, int down, int right) {
-      if (column + down >= task.n || row + right >= task.m)
-        return; // the same for the whole wave
-      const matrix_element first = fragment::element(lane, 0);
-      const int64_t own_row = row + right + first.column;
-      const int64_t first_column = column + down + first.row;
-      for (int i = 0; i < fragment::size; i += run) {
-        const int64_t own_column =
-            first_column + (fragment::element(0, i).row - fragment::element(0, 0).row);
-        vec<accumulator, run> values;
-        for (int e = 0; e < run; ++e)
-          values[e] = part[i + e];
-        const int64_t left = own_row < task.m ? task.n - own_column : 0;
-        const int count = left >= run ? run : left > 0 ? static_cast<int>(left) : 0;
+    auto& turned = memory.turned[wave_id()];
+    // fragment by fragment in a loop that is not unrolled: one copy of all that happens to elements
+#pragma unroll 1
+    for (int number = 0; number < loop::fragments_m * loop::fragments_n; ++number) {
+      int count = 0;
+      int64_t first_row = 0, first_column = 0;
+      loop::for_each_fragment(sums, [&](const fragment& part, int down, int right) {
+        if (count++ == number) {
+          first_row = row + right;
+          first_column = column + down;
+          turner::write(turned, part, lane);
+        }
+      });
+      if (first_row >= task.m || first_column >= task.n)
+        continue; // the same for the whole wave
+      __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+      __builtin_amdgcn_wave_barrier();
+      constexpr int lanes = turner::side / turner::run; // of a row
+      const int64_t own_column = first_column + lane % lanes * turner::run;
+      const int64_t left = task.n - own_column;
+      const int columns = left >= turner::run ? turner::run : left > 0 ? static_cast<int>(left) : 0;
+#pragma unroll 1
+      for (int down = lane / lanes; down < turner::side; down += turner::rows) {
+        const auto values = turner::read(turned, down, lane % lanes * turner::run);
+        const int64_t own_row = first_row + down;
+        const int inside = own_row < task.m ? columns : 0;
         if (split)
-          store_some(partial + own_row * task.n + own_column, values, count);
-        else if (count > 0)
-          output.template store<run>(values, own_row, own_column, count);
+          store_some(partial + own_row * task.n + own_column, values, inside);
+        else if (inside > 0)
+          output.template store<turner::run>(values, own_row, own_column, inside);
       }
-    });
+      __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+      __builtin_amdgcn_wave_barrier();
+    }
     if (!split)
       output.finish();
   }
