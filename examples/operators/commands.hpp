@@ -21,4 +21,13 @@ struct reduce_command {
   void run() const;
 };
 
+struct matmul_command {
+  std::string a, b, c, bias, output;
+  std::string type = "fp32"; ///< fp32, fp64, fp16, bf16 or int8
+  std::string activation = "none";
+  double alpha = 1, beta = 0;
+  bool transpose_a = false, transpose_b = false, batch = false;
+  void run() const;
+};
+
 } // namespace operators

@@ -4,6 +4,9 @@
 ///     operators softmax --input x.npy --output y.npy [--dtype fp32|fp16|bf16] [--scale S] [--log]
 ///                       [--mask m.npy] [--causal]
 ///     operators reduce  --input x.npy --output y.npy --op sum [--axis -1|all] [--dtype ...]
+///     operators matmul  --a a.npy --b b.npy --output d.npy [--c c.npy --beta B] [--alpha A]
+///                       [--transa] [--transb] [--batch] [--dtype ...] [--bias v.npy]
+///                       [--activation relu|gelu|gelu_tanh|silu]
 ///
 /// Exit code: 0, 1 when the operator or a file failed, 2 for a wrong command line.
 #include "commands.hpp"
@@ -49,6 +52,29 @@ int main(int argc, char** argv) {
                    "element type on the device; without it that of the file")
       ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int32", "int64"}));
 
+  operators::matmul_command matmul;
+  CLI::App* matmul_app = app.add_subcommand(
+      "matmul",
+      "d = activation(alpha op(a) op(b) + beta c + bias), written as float32 (int8: int32)");
+  matmul_app->add_option("--a", matmul.a, "matrix of M x K numbers")->required();
+  matmul_app->add_option("--b", matmul.b, "matrix of K x N numbers")->required();
+  matmul_app->add_option("--output", matmul.output, "file to write")->required();
+  matmul_app->add_flag("--transa", matmul.transpose_a, "a holds the transpose, K x M");
+  matmul_app->add_flag("--transb", matmul.transpose_b, "b holds the transpose, N x K");
+  matmul_app->add_option("--alpha", matmul.alpha, "factor on the product")->capture_default_str();
+  CLI::Option* beta = matmul_app->add_option("--beta", matmul.beta, "factor on c, by default 0");
+  matmul_app->add_option("--c", matmul.c, "matrix of M x N numbers")->needs(beta);
+  matmul_app->add_option("--dtype", matmul.type, "element type on the device")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int8"}));
+  matmul_app->add_option("--bias", matmul.bias, "N numbers, added to every row");
+  matmul_app->add_option("--activation", matmul.activation, "last step")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"none", "relu", "gelu", "gelu_tanh", "silu"}));
+  matmul_app->add_flag(
+      "--batch", matmul.batch,
+      "arrays are stacks of matrices, of rank 3; one of rank 2 serves all products");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -57,6 +83,8 @@ int main(int argc, char** argv) {
   try {
     if (*softmax_app)
       softmax.run();
+    else if (*matmul_app)
+      matmul.run();
     else
       reduce.run();
   } catch (const std::exception& error) {

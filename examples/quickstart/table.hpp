@@ -47,5 +47,6 @@ private:
 
 void softmax_rows(table&);
 void reduce_rows(table&);
+void matmul_rows(table&);
 
 } // namespace quickstart

@@ -61,7 +61,7 @@ int64_t tiles_of_list(const matmul_item<A, B, D>* items, int64_t count,
 /// Bytes of workspace that `matmul_grouped` needs for `count` products.
 template <class A, class B, class D, class Epilogue = epilogue::steps<>>
 constexpr int64_t matmul_grouped_workspace_bytes(int64_t count) {
-  using types = detail::list_types<A, B, D, Epilogue>;
+  using types = wavetile::detail::list_types<A, B, D, Epilogue>;
   return count * static_cast<int64_t>(sizeof(kernels::matmul_listed_task<types>));
 }
 
@@ -81,21 +81,21 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
                       const matmul_options& options = {}, hipStream_t stream = nullptr,
                       const Epilogue& steps = {}) {
   using namespace kernels;
-  using types = detail::list_types<A, B, D, Epilogue>;
-  static_assert(detail::are_matmul_inputs<typename types::a, typename types::b>() &&
-                    detail::is_matmul_result<typename types::a, typename types::d>(),
+  using types = wavetile::detail::list_types<A, B, D, Epilogue>;
+  static_assert(wavetile::detail::are_matmul_inputs<typename types::a, typename types::b>() &&
+                    wavetile::detail::is_matmul_result<typename types::a, typename types::d>(),
                 "wavetile::matmul_grouped: no kernel multiplies these types; see matmul");
   if (count < 0)
     return status::failure(status_code::invalid_argument, "count", count, ">= 0");
   if (count > 0 && items == nullptr)
     return status::failure(status_code::null_pointer, "items", "null pointer to a list");
-  if (const status outcome = detail::check_factors<types>(options, true); !outcome)
+  if (const status outcome = wavetile::detail::check_factors<types>(options, true); !outcome)
     return outcome;
   matmul_problem largest; // the extents of all together, for the choice
   bool work = false;
   for (int64_t i = 0; i < count; ++i) {
     matmul_call call;
-    if (status outcome = detail::describe_item<types>(call, items[i], options); !outcome)
+    if (status outcome = wavetile::detail::describe_item<types>(call, items[i], options); !outcome)
       return outcome.append(" (product ").append(i).append(" of the list)");
     const matmul_problem& problem = call.problem;
     const epilogue::output_shape shape{count, problem.m, problem.n / problem.columns_per_output};
@@ -112,7 +112,7 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     return {};
 
   matmul_choice choice = matmul_choice::automatic;
-  if (const status outcome = detail::find_choice(options.kernel, choice); !outcome)
+  if (const status outcome = wavetile::detail::find_choice(options.kernel, choice); !outcome)
     return outcome;
   if (Choice != matmul_choice::automatic)
     choice = Choice;
@@ -134,8 +134,8 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   if (choice == matmul_choice::automatic) {
     double best = 0;
     for (const auto one : {matmul_choice::large, matmul_choice::middle, matmul_choice::small}) {
-      const auto cut = detail::cut_of(one, largest, device.facts());
-      const int64_t tiles = detail::tiles_of_list(items, count, options, cut);
+      const auto cut = wavetile::detail::cut_of(one, largest, device.facts());
+      const int64_t tiles = wavetile::detail::tiles_of_list(items, count, options, cut);
       const double time = static_cast<double>(divide_up(
                               tiles, int64_t{device.cu_count > 0 ? device.cu_count : 1})) *
                           cut.tile_m * cut.tile_n / cut.efficiency;
@@ -152,10 +152,10 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
                            options.memory.bytes, ">= ")
         .append(bytes)
         .append(" for the list");
-  if (const status outcome = detail::check_workspace(options.memory, bytes); !outcome)
+  if (const status outcome = wavetile::detail::check_workspace(options.memory, bytes); !outcome)
     return outcome;
 
-  const auto cut = detail::cut_of(choice, largest, device.facts());
+  const auto cut = wavetile::detail::cut_of(choice, largest, device.facts());
   auto* const list = static_cast<matmul_listed_task<types>*>(options.memory.data);
   int64_t tiles = 0;
   matmul_list_arguments<types> upload{};
@@ -189,8 +189,8 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   matmul_arguments<types> arguments{};
   arguments.list = list;
   arguments.batches = count;
-  arguments.alpha = detail::factor_as<typename types::compute>(options.alpha);
-  arguments.beta = detail::factor_as<typename types::compute>(options.beta);
+  arguments.alpha = wavetile::detail::factor_as<typename types::compute>(options.alpha);
+  arguments.beta = wavetile::detail::factor_as<typename types::compute>(options.beta);
   arguments.scale_a = options.scale_a.data;
   arguments.scale_b = options.scale_b.data;
   arguments.kind_a = options.scale_a.kind;
@@ -203,8 +203,8 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   chosen.threads = cut.threads;
   chosen.tile_m = cut.tile_m;
   chosen.tile_n = cut.tile_n;
-  detail::set_order(arguments, chosen, largest, device);
-  return detail::launch_product<Choice>(chosen, largest, arguments, stream);
+  wavetile::detail::set_order(arguments, chosen, largest, device);
+  return wavetile::detail::launch_product<Choice>(chosen, largest, arguments, stream);
 }
 
 } // namespace wavetile

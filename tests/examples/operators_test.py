@@ -163,6 +163,71 @@ def test_reduce(folder):
                 check(abs(want - have) <= allowed, "%s: %r instead of %r" % (what, have, want))
 
 
+ACTIVATIONS = {
+    "none": lambda x: x, "relu": lambda x: max(x, 0.0), "silu": lambda x: x / (1 + math.exp(-x)),
+    "gelu": lambda x: 0.5 * x * math.erfc(-x / math.sqrt(2)),
+    "gelu_tanh": lambda x: 0.5 * x * (
+        1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))}
+
+
+def test_matmul(folder):
+    source = random.Random(3)
+    m, n, k, batches = 21, 34, 19, 2
+    types = dict(DTYPES, fp64=(lambda x: x, 2.0**-53), int8=(lambda x: x, 0.0))
+    for dtype, trans_a, trans_b, batched, extras in itertools.product(
+            types, (False, True), (False, True), (False, True), (False, True)):
+        integer = dtype == "int8"
+        round_input, unit = types[dtype]
+        count = batches if batched else 1
+
+        def data(name, shape):
+            size = math.prod(shape)
+            if integer:
+                values = [source.randint(-128, 127) for _ in range(size)]
+            else:
+                values = [struct.unpack("<f", struct.pack("<f", source.gauss(0, 0.3)))[0]
+                          for _ in range(size)]
+            save("%s/%s.npy" % (folder, name), shape, values, "<i4" if integer else "<f4")
+            return [round_input(v) for v in values]
+
+        stack = (count,) if batched else ()
+        a = data("a", stack + ((k, m) if trans_a else (m, k)))
+        b = data("b", (n, k) if trans_b else (k, n))  # one for all products
+        arguments = ["matmul", "--a", folder + "/a.npy", "--b", folder + "/b.npy", "--output",
+                     folder + "/d.npy", "--dtype", dtype]
+        arguments += ["--transa"] * trans_a + ["--transb"] * trans_b + ["--batch"] * batched
+        alpha, beta, activation = 1, 0, "none"
+        c, bias = [0] * (count * m * n), [0] * n
+        if extras:
+            alpha, beta = (2, -3) if integer else (0.75, 0.5)
+            activation = "relu" if integer or dtype == "fp64" else source.choice(list(ACTIVATIONS))
+            c = data("c", stack + (m, n))
+            bias = data("bias", (n,))
+            arguments += ["--alpha", str(alpha), "--beta", str(beta), "--c", folder + "/c.npy",
+                          "--bias", folder + "/bias.npy", "--activation", activation]
+        what = " ".join(arguments)
+        outcome = run(*arguments)
+        check(outcome.returncode == 0, what + ": " + outcome.stderr)
+        if outcome.returncode != 0:
+            continue
+        shape, descr, d = load(folder + "/d.npy")
+        check((shape, descr) == (stack + (m, n), "<i4" if integer else
+                                 "<f8" if dtype == "fp64" else "<f4"), what + ": shape or type")
+        for at, (batch, i, j) in enumerate(itertools.product(range(count), range(m), range(n))):
+            row = [a[batch * m * k + (x * m + i if trans_a else i * k + x)] for x in range(k)]
+            column = [b[j * k + x if trans_b else x * n + j] for x in range(k)]
+            value = alpha * math.fsum(x * y for x, y in zip(row, column)) + beta * c[at] + bias[j]
+            want = ACTIVATIONS[activation](value)
+            # every activation has a slope below 1.2; rounding of the result, and fp32 sums on the way
+            terms = abs(alpha) * sum(abs(x * y) for x, y in zip(row, column)) + abs(beta * c[at])
+            allowed = 0 if integer else unit * abs(want) + 1.2 * 4 * (k + 2) * (
+                2.0**-53 if dtype == "fp64" else 2.0**-24) * (terms + abs(bias[j])) + 2.0**-22 * (
+                dtype != "fp64")
+            if not abs(want - d[at]) <= allowed:
+                check(False, "%s: element %d: %r instead of %r" % (what, at, d[at], want))
+                break
+
+
 def test_errors(folder):
     def refused(code, expected, *arguments):
         output = folder + "/untouched.npy"
@@ -202,6 +267,29 @@ def test_errors(folder):
     refused(1, "cannot be written", "softmax", "--input", good, "--output", folder + "/no/y.npy")
 
 
+def test_matmul_errors(folder):
+    def refused(code, expected, *arguments):
+        output = folder + "/untouched.npy"
+        save(output, (1,), [42.0])
+        outcome = run("matmul", *[output if a == "OUT" else a for a in arguments])
+        check(outcome.returncode == code and expected in outcome.stderr + outcome.stdout,
+              "%s: exit code %d, said %r" % (arguments, outcome.returncode, outcome.stderr))
+        check(load(output)[2] == (42.0,), "%s: the output was touched" % (arguments,))
+
+    save(folder + "/a.npy", (2, 3), [1.0] * 6)
+    save(folder + "/b.npy", (4, 5), [1.0] * 20)
+    save(folder + "/stack.npy", (2, 3, 4), [1.0] * 24)
+    a, b, stack = folder + "/a.npy", folder + "/b.npy", folder + "/stack.npy"
+    refused(1, "b.extent", "--a", a, "--b", b, "--output", "OUT")
+    refused(1, "expected a matrix", "--a", a, "--b", stack, "--output", "OUT")
+    refused(1, "a bias of shape", "--a", a, "--b", a, "--transb", "--output", "OUT", "--bias", b)
+    refused(1, "--activation", "--a", a, "--b", a, "--transb", "--output", "OUT", "--dtype", "fp64",
+            "--activation", "silu")
+    refused(1, "beta", "--a", a, "--b", a, "--transb", "--output", "OUT", "--beta", "1")
+    refused(2, "--b", "--a", a, "--output", "OUT")
+    refused(2, "--dtype", "--a", a, "--b", a, "--output", "OUT", "--dtype", "fp4")
+
+
 def test_empty(folder):
     save(folder + "/x.npy", (0, 5), [])
     outcome = run("softmax", "--input", folder + "/x.npy", "--output", folder + "/y.npy")
@@ -214,7 +302,7 @@ def test_empty(folder):
 
 
 with tempfile.TemporaryDirectory() as where:
-    for test in (test_softmax, test_reduce, test_errors, test_empty):
+    for test in (test_softmax, test_reduce, test_matmul, test_matmul_errors, test_errors, test_empty):
         before = len(failures)
         test(where)
         print("%-14s %s" % (test.__name__, "ok" if len(failures) == before else "FAILED"))

@@ -91,6 +91,52 @@ TEST(matmul_types, k_in_parts) {
                        [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
 }
 
+// What a plan says about a kernel's LDS, registers and workgroup is what the compiled kernel has.
+template <operand_order OrderA, operand_order OrderB>
+void expect_resources() {
+  using types = kernels::matmul_types<A, B, D, D, epilogue::steps<>>;
+  using kernel = void (*)(kernels::matmul_arguments<types>);
+  constexpr int bytes = static_cast<int>(sizeof(A));
+  using enum matmul_choice;
+  const struct {
+    matmul_choice choice;
+    kernel code;
+  } all[] = {
+      {large, &kernels::matmul_tile<types, kernels::tile_config(large, bytes), OrderA, OrderB>},
+      {middle, &kernels::matmul_tile<types, kernels::tile_config(middle, bytes), OrderA, OrderB>},
+      {small, &kernels::matmul_tile<types, kernels::tile_config(small, bytes), OrderA, OrderB>},
+      {skinny, &kernels::matmul_skinny<types, OrderA, OrderB>},
+  };
+  for (const auto& one : all) {
+    SCOPED_TRACE(name_of(one.choice));
+    matmul_problem problem;
+    problem.a = numeric_traits<A>::type;
+    problem.b = numeric_traits<B>::type;
+    problem.d = numeric_traits<D>::type;
+    problem.m = 16;
+    problem.n = problem.k = 1000;
+    problem.order_a = OrderA;
+    problem.order_b = OrderB;
+    problem.choice = one.choice;
+    const matmul_plan p = plan(problem, describe_device("gfx942", 304));
+    hipFuncAttributes attributes;
+    WAVETILE_TEST_HIP(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(one.code)));
+    EXPECT_EQ(static_cast<std::int64_t>(attributes.sharedSizeBytes), p.lds_bytes);
+    EXPECT_EQ(attributes.localSizeBytes, 0u) << "scratch";
+    EXPECT_EQ(attributes.maxThreadsPerBlock, p.threads);
+    EXPECT_LE(attributes.numRegs, p.register_limit);
+    EXPECT_LT(p.accumulator_registers, p.register_limit);
+  }
+}
+
+TEST(matmul_types, resources_are_those_of_the_plan) {
+  constexpr auto along = operand_order::k_contiguous, across = operand_order::k_strided;
+  expect_resources<along, along>();
+  expect_resources<along, across>();
+  expect_resources<across, along>();
+  expect_resources<across, across>();
+}
+
 // Small integers: every sum is exact in every accumulator, so results are too. fp8 stores 0 … 4.
 TEST(matmul_types, integers_and_powers_of_two_are_exact) {
   for (const char* kernel : {"small", "middle", "skinny"})

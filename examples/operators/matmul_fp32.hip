@@ -1,0 +1,3 @@
+#include "operators/matmul.hpp"
+
+template void operators::run_matmul<float, float>(const matmul_command&);
