@@ -23,9 +23,11 @@ def waves_per_simd(registers):
 
 
 def problems_of(kernel):
-    waves = re.search(r"_config\{(?:\([\w:]+\)\d+, )?(\d+)[,}]", kernel.name)
-    if waves and int(waves[1]) * 64 != kernel.number(".max_flat_workgroup_size"):
-        yield f"compiled for {kernel.number('.max_flat_workgroup_size')} work-items, its config has {waves[1]} waves"
+    tiled = re.search(r"matmul_config\{\d+, \d+, \d+, (\d+), (\d+), \d+\}", kernel.name)
+    config = re.search(r"_config\{(?:\([\w:]+\)\d+, )?(\d+)[,}]", kernel.name)
+    waves = int(tiled[1]) * int(tiled[2]) if tiled else int(config[1]) if config else None
+    if waves and waves * 64 != kernel.number(".max_flat_workgroup_size"):
+        yield f"compiled for {kernel.number('.max_flat_workgroup_size')} work-items, its config has {waves} waves"
     for key, what in [(".private_segment_fixed_size", "bytes of scratch a lane"),
                       (".vgpr_spill_count", "spilled vector registers"),
                       (".sgpr_spill_count", "spilled scalar registers")]:
