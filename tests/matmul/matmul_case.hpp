@@ -18,6 +18,14 @@
 
 namespace wavetile::test {
 
+/// Programs that test what does not depend on tile sizes leave out kernels: "small" and "skinny"
+/// are compiled, and "small" stands for no name.
+#ifdef WAVETILE_TEST_FEW_KERNELS
+inline constexpr bool few_kernels = true;
+#else
+inline constexpr bool few_kernels = false;
+#endif
+
 /// Shape, layout and factors of a product.
 struct matmul_case {
   std::int64_t m = 1, n = 1, k = 1, batches = 1;
@@ -188,8 +196,20 @@ struct matmul_run {
     return as_double(test.transpose_b ? b.host(batch, column, k) : b.host(batch, k, column));
   }
 
+  /// With `Choice`, or the kernel that the case names; see `few_kernels`.
   template <matmul_choice Choice = matmul_choice::automatic, class Epilogue = epilogue::steps<>>
   status run(const Epilogue& steps = {}, hipStream_t stream = nullptr) {
+    if constexpr (Choice == matmul_choice::automatic && few_kernels) {
+      if (test.kernel != nullptr && std::string(test.kernel) == "skinny")
+        return run_only<matmul_choice::skinny>(steps, stream);
+      return run_only<matmul_choice::small>(steps, stream);
+    } else {
+      return run_only<Choice>(steps, stream);
+    }
+  }
+
+  template <matmul_choice Choice, class Epilogue>
+  status run_only(const Epilogue& steps, hipStream_t stream) {
     if (test.rank_3 || test.batches != 1) {
       const view<const A, 3> in_a = a.as_batch();
       const view<const B, 3> in_b = b.as_batch();

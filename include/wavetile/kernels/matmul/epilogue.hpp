@@ -80,6 +80,7 @@ struct steps<> {
 
 template <class First, class... Rest>
 struct steps<First, Rest...> {
+  static_assert(First::name[0] != '\0', "wavetile: a step of an epilogue has a name, for plans");
   First first;
   steps<Rest...> rest;
 
