@@ -55,4 +55,6 @@
 #include <wavetile/matrix/mma.hpp>
 
 #include <wavetile/attention.hpp>
+#include <wavetile/matmul.hpp>
+#include <wavetile/matmul_grouped.hpp>
 #endif

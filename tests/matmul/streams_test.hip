@@ -33,8 +33,7 @@ TEST(matmul_streams, a_pending_error_is_neither_reported_nor_cleared) {
 // A tiled product, a split one and a list in one graph, replayed with other inputs.
 TEST(matmul_streams, operators_can_be_captured) {
   const stream_guard own;
-  run_16 tiled({.m = 70, .n = 66, .k = 65}),
-      split({.m = 20, .n = 30, .k = 900, .splits = 3}),
+  run_16 tiled({.m = 70, .n = 66, .k = 65}), split({.m = 20, .n = 30, .k = 900, .splits = 3}),
       first({.m = 40, .n = 20, .k = 30}), second({.m = 8, .n = 90, .k = 50});
   const matmul_item<bf16, bf16, float> items[] = {
       {first.a.as_matrix(), first.b.as_matrix(), first.d.as_matrix()},

@@ -232,7 +232,7 @@ struct quantize {
     // without their signs floats are ordered as their bits, NaNs above all others: the order in
     // which waves arrive does not matter
     const uint32_t bits = float_bits(largest);
-    const uint32_t of_wave = wave::reduce(bits, op::maximum{});
+    const uint32_t of_wave = wave::all_reduce(bits, op::maximum{});
     if (lane_id() == 0)
       (void)__hip_atomic_fetch_max(reinterpret_cast<uint32_t*>(amax), of_wave, __ATOMIC_RELAXED,
                                    __HIP_MEMORY_SCOPE_AGENT);
