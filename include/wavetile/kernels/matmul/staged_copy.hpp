@@ -30,9 +30,9 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<uint32_t, Words> load_words(uint64_t b
   asm("" : "+v"(offset));
   using byte = const __attribute__((address_space(1))) unsigned char;
   using loose = const __attribute__((address_space(1))) typename loose_words<Words>::type;
-  const wavetile::detail::word_t<Words * 4> loaded = *(loose*)((byte*)base + offset);
+  const wavetile::detail::word_t<Words* 4> loaded = *(loose*)((byte*)base + offset);
 #else
-  const wavetile::detail::word_t<Words * 4> loaded =
+  const wavetile::detail::word_t<Words* 4> loaded =
       *reinterpret_cast<const typename loose_words<Words>::type*>(base + offset);
 #endif
   return wavetile::detail::bit_cast<vec<uint32_t, Words>>(loaded);
