@@ -1,0 +1,173 @@
+"""Turns JSON files of the benchmarks into one self-contained HTML page.
+
+  report.py FILE.json... --output index.html
+  report.py --compare BEFORE.json AFTER.json [--output index.html]
+
+Every file gets a table with all its counters and a picture: share of a copy's speed for measured files, bytes
+over the minimum and vector instructions for simulated ones. Benchmarks with the counters `flops` and `bytes`
+also get a roofline, under the roofs that the file's context names (`peak_tflops`, `peak_tbytes`). With
+--compare the two files are set against each other by name, as ratios of medians (measured) or instructions
+(simulated). Without matplotlib the page has the tables only, and says so.
+"""
+
+import argparse
+import base64
+import html
+import io
+import json
+import pathlib
+import statistics
+import sys
+
+try:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
+
+BOOKKEEPING = {"name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions",
+               "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit"}
+STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#1c2430}
+table{border-collapse:collapse;font-size:13px}td,th{padding:.2em .7em;border-bottom:1px solid #dde2e8;text-align:right}
+td:first-child,th:first-child{text-align:left;font-family:ui-monospace,monospace}img{max-width:100%}
+.label{background:#eef2f7;padding:.1em .5em;border-radius:.3em}.wrap{overflow-x:auto}"""
+
+
+class BenchFile:
+    """The benchmarks of one JSON file without Google Benchmark's bookkeeping."""
+
+    def __init__(self, path):
+        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        if "benchmarks" not in data:
+            sys.exit(f"{path}: no list 'benchmarks' in it")
+        self.path = pathlib.Path(path)
+        self.context = data.get("context", {})
+        self.rows = []
+        for one in data["benchmarks"]:
+            counters = {k: v for k, v in one.items() if k not in BOOKKEEPING and isinstance(v, (int, float))}
+            if not counters and "real_time" in one:
+                counters = {f"real_time_{one.get('time_unit', 'ns')}": one["real_time"]}
+            name = one["name"].split("/iterations")[0].removesuffix("/manual_time")
+            self.rows.append((name, counters, one.get("error_message")))
+
+    def simulated(self):
+        return any(key.startswith("sim_") for _, counters, _ in self.rows for key in counters)
+
+    def label(self):
+        if self.simulated():
+            return "simulated counts (wavesim), no times"
+        return "measured on " + str(self.context.get("device", "this machine's CPU"))
+
+
+def figure_html(figure, alt):
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=110, bbox_inches="tight")
+    plt.close(figure)
+    text = base64.b64encode(data.getvalue()).decode()
+    return f'<p><img alt="{html.escape(alt)}" src="data:image/png;base64,{text}"></p>'
+
+
+def bars(rows, key, title, limit=None):
+    """A horizontal bar per benchmark, grouped by what stands before the last slash."""
+    chosen = [(name, counters[key]) for name, counters, _ in rows if key in counters]
+    if plt is None or not chosen:
+        return ""
+    figure, axes = plt.subplots(figsize=(9, 0.24 * len(chosen) + 1))
+    names, values = zip(*reversed(chosen))
+    groups = sorted({name.rsplit("/", 1)[0] for name in names})
+    colours = plt.get_cmap("tab20").colors
+    axes.barh(names, values, color=[colours[groups.index(n.rsplit("/", 1)[0]) % 20] for n in names])
+    if limit is not None:
+        axes.axvline(limit, color="black", linewidth=0.8)
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.tick_params(labelsize=8)
+    axes.margins(y=0.01)
+    return figure_html(figure, title)
+
+
+def roofline(bench):
+    points = [(name, c) for name, c, _ in bench.rows if "flops" in c and "bytes" in c and "median_us" in c]
+    if plt is None or not points:
+        return ""
+    figure, axes = plt.subplots(figsize=(8, 5))
+    for name, c in points:
+        axes.loglog(c["flops"] / c["bytes"], 1e-6 * c["flops"] / c["median_us"], "o", label=name)
+    context = bench.context
+    if "peak_tflops" in context and "peak_tbytes" in context:
+        flops, speed = float(context["peak_tflops"]), float(context["peak_tbytes"])
+        intensity = [10**(i / 20 - 1) for i in range(100)]
+        axes.loglog(intensity, [min(flops, speed * i) for i in intensity], "k-", linewidth=1)
+    axes.set_xlabel("flop per byte")
+    axes.set_ylabel("TFLOP/s")
+    axes.legend(fontsize=7)
+    return figure_html(figure, "roofline")
+
+
+def table(rows):
+    keys = list(dict.fromkeys(key for _, counters, _ in rows for key in counters))
+    head = "".join(f"<th>{html.escape(key)}</th>" for key in ["benchmark"] + keys)
+    lines = []
+    for name, counters, error in rows:
+        cells = "".join(f"<td>{counters[key]:.6g}</td>" if key in counters else "<td></td>" for key in keys)
+        if error:
+            cells = f'<td colspan="{len(keys)}">failed: {html.escape(error)}</td>'
+        lines.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
+    return f'<div class="wrap"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
+
+
+def section(path):
+    bench = BenchFile(path)
+    parts = [f"<h2>{html.escape(bench.path.stem)}</h2>", f'<p><span class="label">{html.escape(bench.label())}</span></p>']
+    if bench.simulated():
+        parts += [bars(bench.rows, "sim_bytes/minimum", "bytes moved over the minimum (simulated)", 1),
+                  bars(bench.rows, "sim_valu", "vector instructions (simulated)")]
+    else:
+        parts += [bars(bench.rows, "%copy", "per cent of a copy of the same bytes (measured)", 100), roofline(bench)]
+    parts.append(table(bench.rows))
+    return "".join(parts)
+
+
+def comparison(before_path, after_path):
+    before, after = BenchFile(before_path), BenchFile(after_path)
+    if before.simulated() != after.simulated():
+        sys.exit("a simulated and a measured file cannot be compared")
+    key = "sim_instructions" if before.simulated() else "median_us"
+    old = {name: counters for name, counters, _ in before.rows}
+    rows = []
+    for name, counters, _ in after.rows:
+        if key in counters and key in old.get(name, {}) and counters[key] > 0:
+            rows.append((name, {f"before {key}": old[name][key], f"after {key}": counters[key],
+                                "before/after": old[name][key] / counters[key]}, None))
+    if not rows:
+        sys.exit(f"no benchmark with the counter {key} is in both files")
+    ratios = [counters["before/after"] for _, counters, _ in rows]
+    text = (f"<p>{len(rows)} benchmarks in both; before/after of {html.escape(key)}: median {statistics.median(ratios):.3f}, "
+            f"least {min(ratios):.3f}, most {max(ratios):.3f}. Above 1 the second file is better.</p>")
+    title = f"{before.path.stem} → {after.path.stem}"
+    return (f"<h2>{html.escape(title)}</h2><p><span class='label'>{html.escape(before.label())} | "
+            f"{html.escape(after.label())}</span></p>{text}" + bars(rows, "before/after", "before over after", 1) + table(rows))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    parser.add_argument("--compare", nargs=2, type=pathlib.Path, metavar=("BEFORE", "AFTER"))
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("index.html"))
+    options = parser.parse_args()
+    if not options.files and not options.compare:
+        parser.error("no JSON file given")
+    body = "".join(section(path) for path in options.files)
+    if options.compare:
+        body = comparison(*options.compare) + body
+    if plt is None:
+        body = "<p>matplotlib is not installed: tables only.</p>" + body
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>wavetile benchmarks</title>'
+                              f"<style>{STYLE}</style><h1>wavetile benchmarks</h1>{body}</html>\n", encoding="utf-8")
+    print(f"wrote {options.output}")
+
+
+if __name__ == "__main__":
+    main()
