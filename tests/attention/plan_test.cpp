@@ -135,6 +135,21 @@ void check_layouts() {
   for (int row = 0; row < tiles::value_rows; row += 32)
     for (int k = 0; k < tiles::keys; k += tiles::value_operand::depth)
       expect_free(value, tiles::value_operand::access_at(row, k), "read of V");
+  // the addresses that the kernels compute are those of the reads
+  for (int lane = 0; lane < 64; ++lane) {
+    const typename tiles::key_offsets key_at(lane);
+    const typename tiles::value_offsets value_at(lane);
+    for (int row = 0; row < tiles::keys; row += 32)
+      for (int k = 0; k < Config.head.qk; k += tiles::key_operand::depth) {
+        const coordinate place = tiles::key_operand::place(lane, row, k);
+        ASSERT_EQ(key_at.at(row, k), key.offset(place.row, place.column));
+      }
+    for (int row = 0; row < tiles::value_rows; row += 32)
+      for (int k = 0; k < tiles::keys; k += tiles::value_operand::depth) {
+        const coordinate place = tiles::value_operand::place(lane, row, k);
+        ASSERT_EQ(value_at.at(row, k), value.offset(place.row, place.column));
+      }
+  }
   std::vector<int> keys_brought(static_cast<std::size_t>(tiles::keys * Config.head.qk));
   std::vector<int> values_brought(static_cast<std::size_t>(tiles::keys * Config.head.v));
   for (int wave = 0; wave * 64 < tiles::key_units; ++wave) {

@@ -23,9 +23,10 @@ inline constexpr const char* attention_heads_text =
 
 /// One cut of the kernel. A template argument.
 struct attention_config {
-  int waves = 4;     ///< of a workgroup, each with `wave_rows` rows of queries
-  int keys = 64;     ///< keys of one step
-  int occupancy = 2; ///< waves of a SIMD that the registers must leave room for
+  int waves = 4;       ///< of a workgroup, each with `wave_rows` rows of queries
+  int keys = 64;       ///< keys of one step
+  int occupancy = 2;   ///< waves of a SIMD that the registers must leave room for
+  int reads_ahead = 4; ///< LDS reads in flight before their matrix instructions
   attention_head head;
 
   static constexpr int wave_rows = 32; ///< columns of the matrix instruction
@@ -36,11 +37,13 @@ struct attention_config {
 
 namespace kernels {
 
-/// The cut for a head. Up to 128 elements two workgroups share a CU, each with 64 keys in LDS at a
-/// time, so that one computes while the other loads or waits; larger heads take most registers.
+/// The cut for a head. Up to 128 elements two workgroups or more share a CU, each with 64 keys in
+/// LDS at a time, so that one computes while the other loads or waits; larger heads take most
+/// registers.
 constexpr attention_config attention_config_of(attention_head head) {
   const bool large = head.qk > 128;
-  return {4, large ? 32 : 64, large ? 1 : 2, head};
+  const bool small = head.qk <= 64;
+  return {4, large ? 32 : 64, large ? 1 : small ? 3 : 2, small ? 3 : 4, head};
 }
 
 } // namespace kernels

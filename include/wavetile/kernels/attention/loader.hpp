@@ -19,13 +19,10 @@ struct row_window {
 #endif
 
   /// `bytes` from `start` on; the same in all lanes.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window(const void* start, int64_t bytes) {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window(const void* start, int bytes) {
 #if WAVETILE_AMDGCN
-    constexpr int64_t most = 0x7FFFFFFF;
-    const int64_t inside = bytes < 0 ? 0 : bytes < most ? bytes : most;
     constexpr int raw_buffer = 0x00020000; // data format 32: no stride, no swizzle (gfx9)
-    descriptor = __builtin_amdgcn_make_buffer_rsrc(const_cast<void*>(start), 0,
-                                                   static_cast<int>(inside), raw_buffer);
+    descriptor = __builtin_amdgcn_make_buffer_rsrc(const_cast<void*>(start), 0, bytes, raw_buffer);
 #else
     (void)start, (void)bytes;
 #endif
@@ -47,9 +44,10 @@ struct row_source {
   int rows;
   int width_bytes; ///< of a row
 
-  /// The rows from `first` on.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first) const {
-    return {data + first * row_bytes, (rows - first - 1) * row_bytes + width_bytes};
+  /// At most `count` rows from `first` on. Steps between rows are limited so that they fit.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first, int count) const {
+    const int left = rows - first < count ? rows - first : count;
+    return {data + first * row_bytes, (left - 1) * static_cast<int>(row_bytes) + width_bytes};
   }
 };
 
@@ -87,13 +85,14 @@ public:
       value_offset_[i] = (unit.key + i) * static_cast<int>(value.row_bytes) + 2 * unit.element;
   }
 
-  /// Starts the loads of the tiles that begin with key `first`; what lies beyond the last is zero.
+  /// Starts the loads of the tiles that begin with key `first`, one that exists; what lies beyond
+  /// the last is zero.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int first) {
-    const row_window key = key_source_.from(first);
+    const row_window key = key_source_.from(first, Config.keys);
     for (int i = 0; i < key_loads; ++i)
       if (brings_key(i))
         key_[i] = key.load(key_offset_[i]);
-    const row_window value = value_source_.from(first);
+    const row_window value = value_source_.from(first, Config.keys);
     if (brings_value())
       for (int i = 0; i < 4; ++i)
         value_[i] = value.load(value_offset_[i]);

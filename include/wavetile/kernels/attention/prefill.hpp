@@ -80,6 +80,33 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t offset_of(const attention_steps& s
   return (packed ? 0 : batch * steps.batch) + head * steps.head + row * steps.row;
 }
 
+/// Only vector and scalar arithmetic may be moved across.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void keep_order() {
+#if WAVETILE_AMDGCN
+  __builtin_amdgcn_sched_barrier(0x2 | 0x4);
+#endif
+}
+
+/// Asks the scheduler for `Reads` LDS reads that run `Ahead` of the pairs of matrix instructions
+/// which consume them; between the pairs `Vector` other vector instructions, after `First` at the
+/// start.
+template <int Reads, int Ahead, int Vector, int First>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void reads_ahead_of_products() {
+#if WAVETILE_AMDGCN
+  constexpr int vector = 0x2, matrix = 0x8, lds_read = 0x100;
+  constexpr int ahead = Ahead < Reads ? Ahead : Reads;
+  __builtin_amdgcn_sched_group_barrier(lds_read, ahead, 0);
+  __builtin_amdgcn_sched_group_barrier(vector, First, 0);
+#pragma unroll
+  for (int i = 0; i < Reads; ++i) {
+    __builtin_amdgcn_sched_group_barrier(matrix, 2, 0);
+    __builtin_amdgcn_sched_group_barrier(vector, Vector, 0);
+    if (i < Reads - ahead)
+      __builtin_amdgcn_sched_group_barrier(lds_read, 1, 0);
+  }
+#endif
+}
+
 template <class Types, attention_config Config>
 class attention_kernel {
   using T = typename Types::input;
@@ -92,6 +119,8 @@ class attention_kernel {
 
   const attention_arguments<Types>& args_;
   const int lane_;
+  const typename tiles::key_offsets key_offsets_;
+  const typename tiles::value_offsets value_offsets_;
   online_softmax softmax_;
   typename query_operand::pack query_[query_packs];
   typename fragments::accumulator output_[output_parts];
@@ -124,7 +153,7 @@ class attention_kernel {
   /// Exponents from raw scores.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void scale(score_block<score_parts>& scores) {
     scores.each_pair([&](score_pair pair) { return keep_together(pair * args_.score_scale); });
-    if (args_.cap != 0)
+    if (float_bits(args_.cap) != 0) // compared by the scalar unit
       scores.each([&](float x, int) {
         // tanh x = 1 - 2 / (e^2x + 1)
         return args_.cap * (1.0f - 2.0f * reciprocal(exp2(x * (2 * log2_e)) + 1.0f));
@@ -136,13 +165,7 @@ class attention_kernel {
                                                   const query_rows& rows, int64_t batch,
                                                   int first) {
     score_block<score_parts> scores{};
-#pragma unroll
-    for (int k = 0; k < query_packs; ++k)
-#pragma unroll
-      for (int p = 0; p < score_parts; ++p)
-        mma(scores.part[p], tiles::key_operand::load(key, 32 * p, k * query_operand::depth, lane_),
-            query_[k]);
-
+    multiply_keys(scores, key);
     scale(scores);
     const int lane_first = first + lane_ / 32 * 8;
     apply_mask(scores, rows, batch, lane_first);
@@ -163,27 +186,48 @@ class attention_kernel {
     multiply_values(scores, value);
   }
 
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const score_block<score_parts>& scores,
-                                                             typename tiles::value_tile value) {
-    const auto product = [&](auto part, int d, int keys, const auto& weights) {
-      const auto pack = tiles::value_operand::load(value, 32 * d, keys, lane_);
-      mma(output_[d], pack.step[0], weights[0]);
-      mma(output_[d], pack.step[1], weights[1]);
-      (void)part;
+  /// K Q^T. Reads run ahead of the products; the scheduler, left alone, puts each right before its
+  /// wait, to save registers.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_keys(score_block<score_parts>& scores,
+                                                           typename tiles::key_tile key) {
+    constexpr int reads = query_packs * score_parts,
+                  ahead = Config.reads_ahead < reads ? Config.reads_ahead : reads;
+    typename tiles::key_operand::pack packs[ahead];
+    const auto read = [&](int i) {
+      packs[i % ahead] = tiles::key_operand::load(key, 32 * (i % score_parts),
+                                                  i / score_parts * query_operand::depth, lane_);
     };
 #pragma unroll
-    for (int p = 0; p < score_parts; ++p) {
-      using operand = typename fragments::b;
-      const operand low[2] = {probability_operand<T, 0>(scores.part[p]),
-                              probability_operand<T, 1>(scores.part[p])};
-      const operand high[2] = {probability_operand<T, 2>(scores.part[p]),
-                               probability_operand<T, 3>(scores.part[p])};
+    for (int i = 0; i < ahead; ++i)
+      read(i);
 #pragma unroll
-      for (int d = 0; d < output_parts; ++d) {
-        product(0, d, 32 * p, low);
-        product(0, d, 32 * p + 16, high);
-      }
+    for (int i = 0; i < reads; ++i) {
+      mma(scores.part[i % score_parts], packs[i % ahead], query_[i / score_parts]);
+      if (i + ahead < reads)
+        read(i + ahead);
+      keep_order();
     }
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const score_block<score_parts>& scores,
+                                                             typename tiles::value_tile value) {
+    using operand = typename fragments::b;
+#pragma unroll
+    for (int p = 0; p < score_parts; ++p) {
+      const operand weights[4] = {
+          probability_operand<T, 0>(scores.part[p]), probability_operand<T, 1>(scores.part[p]),
+          probability_operand<T, 2>(scores.part[p]), probability_operand<T, 3>(scores.part[p])};
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int d = 0; d < output_parts; ++d) {
+          const auto pack = tiles::value_operand::split(
+              value.template read_at<8>(value_offsets_.at(32 * d, 32 * p + 16 * half)));
+          mma(output_[d], pack.step[0], weights[2 * half]);
+          mma(output_[d], pack.step[1], weights[2 * half + 1]);
+        }
+    }
+    reads_ahead_of_products<2 * score_parts * output_parts, Config.reads_ahead, 4, 20>();
   }
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_queries(const T* from) {
@@ -223,7 +267,7 @@ class attention_kernel {
 public:
   WAVETILE_DEVICE
   WAVETILE_FORCE_INLINE explicit attention_kernel(const attention_arguments<Types>& args)
-      : args_(args), lane_(lane_id()), output_{} {}
+      : args_(args), lane_(lane_id()), key_offsets_(lane_), value_offsets_(lane_), output_{} {}
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run(typename tiles::storage& memory) {
     const attention_tile own =

@@ -44,6 +44,27 @@ struct value_unit {
   int element;
 };
 
+/// Byte offsets of the reads of an `lds_operand` in a tile with this layout, from few lane
+/// addresses: what depends on the lane and what on the place of the fragment touch different bits
+/// of rows and columns, so the swizzle is the exclusive-or of both swizzles. What of the place lies
+/// outside the bits that a swizzle changes is an addition, which the instruction's offset takes.
+template <layout Where, class Operand>
+struct lane_offsets {
+  static_assert(Operand::rows == 32 && Operand::bytes == 16);
+  int base;
+
+  WAVETILE_HD explicit constexpr lane_offsets(int lane)
+      : base(Where.offset(Operand::place(lane).row, Operand::place(lane).column)) {}
+
+  /// Of the fragment whose first row is `row`, a multiple of 32, and whose first k is `k`, a
+  /// multiple of what a read covers.
+  WAVETILE_HD WAVETILE_FORCE_INLINE constexpr int at(int row, int k) const {
+    constexpr int swizzled = Where.mask * Where.chunk;
+    const int place = (k * Where.element_bytes) ^ (Where.swizzle(row) * Where.chunk);
+    return (base ^ (place & swizzled)) + row * Where.pitch + (place & ~swizzled);
+  }
+};
+
 /// Tiles of one step for 16-bit `T`.
 template <class T, attention_config Config>
 struct attention_tiles {
@@ -90,6 +111,8 @@ struct attention_tiles {
       targets::gfx942, default_lds_limit, value_operand::access, value_write);
   static_assert(key_choice.conflict_free && value_choice.conflict_free);
 
+  using key_offsets = lane_offsets<key_choice.chosen, key_operand>;
+  using value_offsets = lane_offsets<value_choice.chosen, value_operand>;
   using key_tile = tile<T, key_choice.chosen>;
   using value_tile = tile<T, value_choice.chosen>;
   struct storage {
