@@ -87,26 +87,6 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void keep_order() {
 #endif
 }
 
-/// Asks the scheduler for `Reads` LDS reads that run `Ahead` of the pairs of matrix instructions
-/// which consume them; between the pairs `Vector` other vector instructions, after `First` at the
-/// start.
-template <int Reads, int Ahead, int Vector, int First>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void reads_ahead_of_products() {
-#if WAVETILE_AMDGCN
-  constexpr int vector = 0x2, matrix = 0x8, lds_read = 0x100;
-  constexpr int ahead = Ahead < Reads ? Ahead : Reads;
-  __builtin_amdgcn_sched_group_barrier(lds_read, ahead, 0);
-  __builtin_amdgcn_sched_group_barrier(vector, First, 0);
-#pragma unroll
-  for (int i = 0; i < Reads; ++i) {
-    __builtin_amdgcn_sched_group_barrier(matrix, 2, 0);
-    __builtin_amdgcn_sched_group_barrier(vector, Vector, 0);
-    if (i < Reads - ahead)
-      __builtin_amdgcn_sched_group_barrier(lds_read, 1, 0);
-  }
-#endif
-}
-
 template <class Types, attention_config Config>
 class attention_kernel {
   using T = typename Types::input;
@@ -116,6 +96,15 @@ class attention_kernel {
   static constexpr int query_packs = Config.head.qk / query_operand::depth;
   static constexpr int score_parts = Config.keys / 32;
   static constexpr int output_parts = tiles::value_rows / 32;
+
+  // LDS reads of a step, and how many are in flight before their products
+  static constexpr int key_reads = query_packs * score_parts;
+  static constexpr int keys_ahead = Config.reads_ahead < key_reads ? Config.reads_ahead : key_reads;
+  using key_packs = typename tiles::key_operand::pack[keys_ahead];
+  static constexpr int value_reads = 2 * score_parts * output_parts;
+  static constexpr int values_ahead =
+      Config.reads_ahead < value_reads ? Config.reads_ahead : value_reads;
+  using value_packs = typename tiles::value_operand::pack[values_ahead];
 
   const attention_arguments<Types>& args_;
   const int lane_;
@@ -160,12 +149,18 @@ class attention_kernel {
       });
   }
 
+  /// One step, with the first reads of K done.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void step(typename tiles::key_tile key,
                                                   typename tiles::value_tile value,
-                                                  const query_rows& rows, int64_t batch,
-                                                  int first) {
+                                                  const query_rows& rows, int64_t batch, int first,
+                                                  key_packs& first_keys) {
     score_block<score_parts> scores{};
-    multiply_keys(scores, key);
+    multiply_keys(scores, key, first_keys);
+    value_packs packs;
+#pragma unroll
+    for (int i = 0; i < values_ahead; ++i)
+      read_value(packs, value, i);
+    keep_order();
     scale(scores);
     const int lane_first = first + lane_ / 32 * 8;
     apply_mask(scores, rows, batch, lane_first);
@@ -183,34 +178,39 @@ class attention_kernel {
       for (int d = 0; d < output_parts; ++d)
         output_[d].registers *= rescale;
 
-    multiply_values(scores, value);
+    multiply_values(scores, value, packs);
   }
 
-  /// K Q^T. Reads run ahead of the products; the scheduler, left alone, puts each right before its
-  /// wait, to save registers.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_keys(score_block<score_parts>& scores,
-                                                           typename tiles::key_tile key) {
-    constexpr int reads = query_packs * score_parts,
-                  ahead = Config.reads_ahead < reads ? Config.reads_ahead : reads;
-    typename tiles::key_operand::pack packs[ahead];
-    const auto read = [&](int i) {
-      packs[i % ahead] = tiles::key_operand::load(key, 32 * (i % score_parts),
-                                                  i / score_parts * query_operand::depth, lane_);
-    };
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void read_key(key_packs& packs,
+                                                      typename tiles::key_tile key, int i) {
+    packs[i % keys_ahead] = tiles::key_operand::split(key.template read_at<8>(
+        key_offsets_.at(32 * (i % score_parts), i / score_parts * query_operand::depth)));
+  }
+
+  /// K Q^T, with the first reads done. Reads run ahead of the products; the scheduler, left alone,
+  /// puts each right before its wait, to save registers.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  multiply_keys(score_block<score_parts>& scores, typename tiles::key_tile key, key_packs& packs) {
 #pragma unroll
-    for (int i = 0; i < ahead; ++i)
-      read(i);
-#pragma unroll
-    for (int i = 0; i < reads; ++i) {
-      mma(scores.part[i % score_parts], packs[i % ahead], query_[i / score_parts]);
-      if (i + ahead < reads)
-        read(i + ahead);
+    for (int i = 0; i < key_reads; ++i) {
+      mma(scores.part[i % score_parts], packs[i % keys_ahead], query_[i / score_parts]);
+      if (i + keys_ahead < key_reads)
+        read_key(packs, key, i + keys_ahead);
       keep_order();
     }
   }
 
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void read_value(value_packs& packs,
+                                                        typename tiles::value_tile value, int i) {
+    packs[i % values_ahead] =
+        tiles::value_operand::split(value.template read_at<8>(value_offsets_.at(
+            32 * (i % output_parts), i / output_parts * tiles::value_operand::depth)));
+  }
+
+  /// V^T P, with the first reads done.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const score_block<score_parts>& scores,
-                                                             typename tiles::value_tile value) {
+                                                             typename tiles::value_tile value,
+                                                             value_packs& packs) {
     using operand = typename fragments::b;
 #pragma unroll
     for (int p = 0; p < score_parts; ++p) {
@@ -221,13 +221,14 @@ class attention_kernel {
       for (int half = 0; half < 2; ++half)
 #pragma unroll
         for (int d = 0; d < output_parts; ++d) {
-          const auto pack = tiles::value_operand::split(
-              value.template read_at<8>(value_offsets_.at(32 * d, 32 * p + 16 * half)));
-          mma(output_[d], pack.step[0], weights[2 * half]);
-          mma(output_[d], pack.step[1], weights[2 * half + 1]);
+          const int i = (2 * p + half) * output_parts + d;
+          mma(output_[d], packs[i % values_ahead].step[0], weights[2 * half]);
+          mma(output_[d], packs[i % values_ahead].step[1], weights[2 * half + 1]);
+          if (i + values_ahead < value_reads)
+            read_value(packs, value, i + values_ahead);
+          keep_order();
         }
     }
-    reads_ahead_of_products<2 * score_parts * output_parts, Config.reads_ahead, 4, 20>();
   }
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_queries(const T* from) {
@@ -314,13 +315,18 @@ public:
       if (first != begin)
         group::barrier(); // nobody reads the last step's tiles any more
       loader.store(key, value);
+      group::barrier();
+      key_packs first_keys;
+#pragma unroll
+      for (int i = 0; i < keys_ahead; ++i)
+        read_key(first_keys, key, i);
+      keep_order();
+      // in flight while this step computes
       if (first + Config.keys < end)
         loader.load(first + Config.keys);
-      // the loads must not sink to where they are waited for
-      __builtin_amdgcn_sched_barrier(0);
-      group::barrier();
+      keep_order();
       if (first < rows.any.end && first + Config.keys > rows.any.begin)
-        step(key, value, rows, own.batch, first);
+        step(key, value, rows, own.batch, first, first_keys);
     }
 
     float* lse = args_.lse;
