@@ -2,7 +2,9 @@
 /// The sub-commands of `operators`: an operator of wavetile run on NumPy files.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace operators {
 
@@ -27,6 +29,18 @@ struct matmul_command {
   std::string activation = "none";
   double alpha = 1, beta = 0;
   bool transpose_a = false, transpose_b = false, batch = false;
+  void run() const;
+};
+
+struct attention_command {
+  std::string q, k, v, output, mask;
+  std::string lse;                     ///< file for the logarithms; empty: none
+  std::string type = "bf16";           ///< bf16 or fp16
+  std::vector<std::int64_t> window;    ///< left, right; empty: none
+  std::vector<std::int64_t> lengths;   ///< keys of each batch; empty: all
+  std::vector<std::int64_t> q_lengths; ///< and queries
+  float scale = 0, softcap = 0;
+  bool has_scale = false, causal = false, top_left = false;
   void run() const;
 };
 

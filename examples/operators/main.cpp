@@ -7,6 +7,9 @@
 ///     operators matmul  --a a.npy --b b.npy --output d.npy [--c c.npy --beta B] [--alpha A]
 ///                       [--transa] [--transb] [--batch] [--dtype ...] [--bias v.npy]
 ///                       [--activation relu|gelu|gelu_tanh|silu]
+///     operators attention --q q.npy --k k.npy --v v.npy --output o.npy [--dtype bf16|fp16]
+///                       [--causal [--top-left]] [--window L,R] [--softcap C] [--scale S]
+///                       [--mask m.npy] [--lengths K,...] [--q-lengths Q,...] [--lse lse.npy]
 ///
 /// Exit code: 0, 1 when the operator or a file failed, 2 for a wrong command line.
 #include "commands.hpp"
@@ -75,18 +78,56 @@ int main(int argc, char** argv) {
       "--batch", matmul.batch,
       "arrays are stacks of matrices, of rank 3; one of rank 2 serves all products");
 
+  operators::attention_command attention;
+  CLI::App* attention_app = app.add_subcommand(
+      "attention", "softmax(scale q k^T) v; arrays of batch, position, head, element; heads of k "
+                   "and v divide those of q; the result is written as float32");
+  attention_app->add_option("--q", attention.q, "queries")->required();
+  attention_app->add_option("--k", attention.k, "keys")->required();
+  attention_app->add_option("--v", attention.v, "values")->required();
+  attention_app->add_option("--output", attention.output, "file to write")->required();
+  attention_app->add_option("--dtype", attention.type, "element type on the device")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bf16", "fp16"}));
+  attention_app->add_flag("--causal", attention.causal,
+                          "query i sees keys up to the bottom-right diagonal");
+  attention_app->add_flag("--top-left", attention.top_left,
+                          "diagonals start at the first query and key instead");
+  attention_app
+      ->add_option("--window", attention.window,
+                   "L,R: keys that a query sees before and after its place; -1: no limit")
+      ->delimiter(',')
+      ->expected(2);
+  attention_app->add_option("--softcap", attention.softcap, "logits become C tanh(logit / C)");
+  const CLI::Option* scale = attention_app->add_option(
+      "--scale", attention.scale, "factor on the scores; without it 1 / sqrt(elements of a head)");
+  attention_app->add_option("--mask", attention.mask,
+                            "bool or uint8 (0 hides) or float (added) array that broadcasts to "
+                            "batch, head, query, key");
+  attention_app->add_option("--lengths", attention.lengths, "K,...: keys of each batch that count")
+      ->delimiter(',');
+  attention_app
+      ->add_option("--q-lengths", attention.q_lengths,
+                   "Q,...: queries of each batch that count; the others' results are 0")
+      ->delimiter(',');
+  attention_app->add_option("--lse", attention.lse,
+                            "file for the logarithm of each query's sum: batch, head, position");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
+    attention.has_scale = scale->count() != 0;
     if (*softmax_app)
       softmax.run();
     else if (*matmul_app)
       matmul.run();
-    else
+    else if (*reduce_app)
       reduce.run();
+    else
+      attention.run();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "operators: error: %s\n", error.what());
     return 1;

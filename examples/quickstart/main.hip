@@ -23,6 +23,7 @@ int main() try {
   quickstart::softmax_rows(rows);
   quickstart::reduce_rows(rows);
   quickstart::matmul_rows(rows);
+  quickstart::attention_rows(rows);
   return rows.finish() ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "quickstart: error: %s\n", error.what());

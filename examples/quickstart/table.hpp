@@ -48,5 +48,6 @@ private:
 void softmax_rows(table&);
 void reduce_rows(table&);
 void matmul_rows(table&);
+void attention_rows(table&);
 
 } // namespace quickstart

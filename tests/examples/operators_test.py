@@ -228,6 +228,60 @@ def test_matmul(folder):
                 break
 
 
+def test_attention(folder):
+    source = random.Random(3)
+    batch, queries, keys, heads, kv_heads, d = 2, 5, 9, 4, 2, 32
+    exact = lambda count: [to_bf16(source.gauss(0, 1)) for _ in range(count)]
+    q, k, v = (exact(batch * n * h * d) for n, h in ((queries, heads), (keys, kv_heads), (keys, kv_heads)))
+    for name, rows, count, values in (("q", queries, heads, q), ("k", keys, kv_heads, k), ("v", keys, kv_heads, v)):
+        save("%s/%s.npy" % (folder, name), (batch, rows, count, d), values)
+    hidden = [source.random() < 0.3 for _ in range(queries * keys)]
+    save(folder + "/keep.npy", (queries, keys), [not x for x in hidden], "|b1")
+    row_of = lambda array, rows, count, b, s, h: array[((b * rows + s) * count + h) * d:][:d]
+    cases = {
+        "plain": [], "causal": ["--causal"], "top left": ["--causal", "--top-left"],
+        "window": ["--window", "2,1"], "softcap and scale": ["--softcap", "1.5", "--scale", "0.4"],
+        "mask": ["--mask", folder + "/keep.npy"], "lengths": ["--lengths", "4,9", "--q-lengths", "5,2"]}
+    for name, options in cases.items():
+        outcome = run("attention", *(part for x in "qkv" for part in ("--" + x, "%s/%s.npy" % (folder, x))),
+                      "--output", folder + "/o.npy", "--lse", folder + "/lse.npy", *options)
+        check(outcome.returncode == 0, "attention %s: %s" % (name, outcome.stderr))
+        if outcome.returncode != 0:
+            continue
+        shape, _, o = load(folder + "/o.npy")
+        lse_shape, _, lse = load(folder + "/lse.npy")
+        check(shape == (batch, queries, heads, d) and lse_shape == (batch, heads, queries),
+              "attention %s: shapes" % name)
+        for b, i, h in itertools.product(range(batch), range(queries), range(heads)):
+            count = (4, 9)[b] if name == "lengths" else keys
+            rows = (5, 2)[b] if name == "lengths" else queries
+            place = i if name == "top left" else i + count - rows
+            logits = {}
+            for j in range(count if i < rows else 0):
+                if (name in ("causal", "top left") and j > place or name == "window" and not -2 <= j - place <= 1
+                        or name == "mask" and hidden[i * keys + j]):
+                    continue
+                scale = 0.4 if name.startswith("softcap") else d**-0.5
+                logit = scale * math.fsum(x * y for x, y in zip(row_of(q, queries, heads, b, i, h),
+                                                                row_of(k, keys, kv_heads, b, j, h // 2)))
+                logits[j] = 1.5 * math.tanh(logit / 1.5) if name.startswith("softcap") else logit
+            total = math.fsum(math.exp(x) for x in logits.values())
+            want = [math.fsum(math.exp(x) * row_of(v, keys, kv_heads, b, j, h // 2)[e] for j, x in logits.items())
+                    / (total or 1) for e in range(d)]
+            have = row_of(o, queries, heads, b, i, h)
+            # probabilities are rounded to bf16, a relative error of 2^-8 each; |v| stays below 4
+            good = all(abs(x - y) <= 4 * 2.0**-8 for x, y in zip(want, have))
+            got_lse = lse[(b * heads + h) * queries + i]
+            good_lse = i >= rows or (abs(got_lse - math.log(total)) < 2.0**-16 if total else got_lse == -math.inf)
+            if not good or not good_lse:
+                check(False, "attention %s: batch %d, query %d, head %d" % (name, b, i, h))
+                return
+    outcome = run("attention", "--q", folder + "/q.npy", "--k", folder + "/k.npy", "--v", folder + "/v.npy",
+                  "--output", folder + "/o2.npy", "--lengths", "4,10")
+    check(outcome.returncode == 1 and "--lengths: 10, allowed: 0 to 9" in outcome.stderr,
+          "attention with too long a length: " + outcome.stderr)
+
+
 def test_errors(folder):
     def refused(code, expected, *arguments):
         output = folder + "/untouched.npy"
@@ -302,7 +356,7 @@ def test_empty(folder):
 
 
 with tempfile.TemporaryDirectory() as where:
-    for test in (test_softmax, test_reduce, test_matmul, test_matmul_errors, test_errors, test_empty):
+    for test in (test_softmax, test_reduce, test_matmul, test_attention, test_matmul_errors, test_errors, test_empty):
         before = len(failures)
         test(where)
         print("%-14s %s" % (test.__name__, "ok" if len(failures) == before else "FAILED"))
