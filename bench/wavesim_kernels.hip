@@ -122,14 +122,16 @@ KERNEL buffer_load_dword(float* out, int n) {
   out[LANE] = x;
 }
 
-#define MFMA_KERNEL(name, acc, operand, text)                                                      \
+#define MFMA_KERNEL(name, acc, operand, one, two, text)                                            \
   KERNEL name(float* out, int n) {                                                                 \
     acc c = {};                                                                                    \
-    operand a = {1, 2, 1, 3}, b = {2, 1, 0, 1};                                                    \
+    operand a = {one, two, one, two}, b = {two, one, 0, one};                                      \
     for (int i = 0; i < n; ++i)                                                                    \
       asm volatile(REPEAT(text) "\ns_nop 15\ns_nop 15" : "+v"(c) : "v"(a), "v"(b));                \
     out[LANE] = c[0] + c[3];                                                                       \
   }
 
-MFMA_KERNEL(mfma_32x32x8_bf16, float16v, short4v, "v_mfma_f32_32x32x8_bf16 %0, %1, %2, %0")
-MFMA_KERNEL(mfma_16x16x16_f16, float4v, half4v, "v_mfma_f32_16x16x16_f16 %0, %1, %2, %0")
+// bf16 operands are bit patterns of 1 and 2: small integers would be denormals, slow on the host
+MFMA_KERNEL(mfma_32x32x8_bf16, float16v, short4v, 0x3F80, 0x4000,
+            "v_mfma_f32_32x32x8_bf16 %0, %1, %2, %0")
+MFMA_KERNEL(mfma_16x16x16_f16, float4v, half4v, 1, 2, "v_mfma_f32_16x16x16_f16 %0, %1, %2, %0")
