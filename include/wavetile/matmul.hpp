@@ -50,9 +50,10 @@ Compute factor_as(double value) {
   return static_cast<Compute>(value);
 }
 
-template <matmul_choice Choice, class Types>
+/// `prepare(arguments)` fills what only a relative of matmul has.
+template <matmul_choice Choice, class Types, class Prepare>
 status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipStream_t stream,
-                 const typename Types::epilogue& steps) {
+                 const typename Types::epilogue& steps, const Prepare& prepare) {
   using namespace kernels;
   matmul_problem& problem = call.problem;
   const auto& extents = call.problem;
@@ -145,6 +146,7 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
   arguments.split_k = chosen.split_k;
   arguments.partials = options.memory.data;
   set_order(arguments, chosen, problem, device);
+  prepare(arguments);
   if (const status outcome = launch_product<Choice>(chosen, problem, arguments, stream); !outcome)
     return outcome;
   return chosen.splits > 1 ? launch_combine(arguments, chosen.splits, stream) : status{};
@@ -188,7 +190,7 @@ status matmul_of_views(const view<A, Rank>& a, const view<B, Rank>& b, const vie
     call.has_c = c != nullptr;
     if (c != nullptr)
       call.c = kernels::describe("c", *c);
-    return matmul_of<Choice, types>(call, options, stream, steps);
+    return matmul_of<Choice, types>(call, options, stream, steps, [](const auto&) {});
   }
 }
 

@@ -53,6 +53,23 @@ TEST(matmul_plan, numbers_of_the_choice) {
   EXPECT_EQ(p.min_bytes_written, int64_t{2} * 8192 * 4096);
 }
 
+// Little padding on ragged shapes: 4000 x 4104 x 4072, and those of AMD's "typical attained"
+// figure.
+TEST(matmul_plan, ragged_shapes_compute_little_padding) {
+  EXPECT_GE(plan(problem_of(4000, 4104, 4072), mi300x).useful, 0.95);
+  const int64_t typical[][2] = {
+      {2112, 7168}, {3072, 1536}, {7168, 2048}, {4608, 7168}, {7168, 256}};
+  for (const data_type type : {data_type::bf16, data_type::fp8_e4m3_fnuz})
+    for (const int64_t m : {32, 32768})
+      for (const auto& nk : typical) {
+        auto problem = problem_of(m, nk[0], nk[1]);
+        problem.a = problem.b = type;
+        const auto p = plan(problem, mi300x);
+        EXPECT_GE(p.useful, 0.95) << m << " x " << nk[0] << " x " << nk[1] << ' '
+                                  << p.describe().c_str();
+      }
+}
+
 TEST(matmul_plan, k_is_split_where_memory_is_lent_and_of_use) {
   auto problem = problem_of(256, 256, 65536);
   const auto alone = plan(problem, mi300x);

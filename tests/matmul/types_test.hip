@@ -1,6 +1,7 @@
 // Every kernel, layout and edge for one combination of element types, against fp64.
 // WAVETILE_TEST_A, _B, _D: the types.
 #include "matmul_case.hpp"
+#include "sim_counters.hpp"
 
 namespace {
 
@@ -135,6 +136,22 @@ TEST(matmul_types, resources_are_those_of_the_plan) {
   expect_resources<along, across>();
   expect_resources<across, along>();
   expect_resources<across, across>();
+}
+
+// The padding that a plan foretells is what the matrix cores compute.
+TEST(matmul_types, matrix_work_is_that_of_the_plan) {
+  for (const char* kernel : {"small", "middle", "large", "skinny"}) {
+    const std::int64_t m = kernel[1] == 'k' ? 11 : 300;
+    matmul_run<A, B, D> run({.m = m, .n = 330, .k = 190, .transpose_b = true, .kernel = kernel});
+    const auto counts = count_kernels([&] { ASSERT_TRUE(run.run().ok()); });
+    if (!counts)
+      GTEST_SKIP() << "counts need wavesim";
+    const auto problem =
+        matmul_problem_of(view<const A, 2>(run.a.as_matrix()), view<const B, 2>(run.b.as_matrix()),
+                          run.d.as_matrix(), run.options);
+    const matmul_plan p = plan(problem, describe_device("gfx942", 304, 8));
+    EXPECT_NEAR(static_cast<double>(counts->mfma_flops), p.flops / p.useful, 1) << kernel;
+  }
 }
 
 // Small integers: every sum is exact in every accumulator, so results are too. fp8 stores 0 … 4.

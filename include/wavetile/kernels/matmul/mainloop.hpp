@@ -90,12 +90,18 @@ struct matmul_mainloop {
                                                         int64_t column, int64_t k_begin,
                                                         int64_t k_end, storage& memory) {
     const int thread = thread_id();
+    // a wave whose part lies outside the matrix brings operands for the others, and no more
+    const bool active =
+        row + wave_place().row < a.extent[0] && column + wave_place().column < b.extent[0];
     int64_t k = k_begin;
     if (k_end - k >= tile_k && copy_a::reaches(a) && copy_b::reaches(b)) {
       const int64_t whole = (k_end - k) / tile_k;
       auto steps = static_cast<uint32_t>(whole < most_steps ? whole : most_steps);
       detail::keep_scalar(steps);
-      run_steady(d, a, b, row, column, k, steps, memory, thread);
+      if (active)
+        run_steady<true>(d, a, b, row, column, k, steps, memory, thread);
+      else
+        run_steady<false>(d, a, b, row, column, k, steps, memory, thread);
       k += int64_t{steps} * tile_k;
     }
     const typename operand_a::tile_type lds_a(memory.stages[0].a);
@@ -105,15 +111,17 @@ struct matmul_mainloop {
       copy_masked<operand_a, OrderA, Config.threads()>(a, row, k, k_end, lds_a, thread);
       copy_masked<operand_b, OrderB, Config.threads()>(b, column, k, k_end, lds_b, thread);
       group::barrier();
-      const reads_a from_a(wave_place().row);
-      const reads_b from_b(wave_place().column);
+      if (active) {
+        const reads_a from_a(wave_place().row);
+        const reads_b from_b(wave_place().column);
 #pragma unroll
-      for (int s = 0; s < depth; ++s) {
-        fragments f;
-        for (int n = 0; n < fragment_reads; ++n)
-          read(f, n, s, from_a, from_b, lds_a, lds_b);
-        for (int n = 0; n < slots; ++n)
-          multiply(d, f, n);
+        for (int s = 0; s < depth; ++s) {
+          fragments f;
+          for (int n = 0; n < fragment_reads; ++n)
+            read(f, n, s, from_a, from_b, lds_a, lds_b);
+          for (int n = 0; n < slots; ++n)
+            multiply(d, f, n);
+        }
       }
       group::barrier();
     }
@@ -178,7 +186,9 @@ private:
 
   /// Whole steps, in a pipeline two steps deep: while step i is multiplied, step i + 1 goes from
   /// registers to the other stage of LDS and step i + 2 from memory to registers; each depth of
-  /// fragments is read while the one before is multiplied.
+  /// fragments is read while the one before is multiplied. Without `Active` nothing is read or
+  /// multiplied.
+  template <bool Active>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
   run_steady(accumulators& d, const view<const A, 2>& a, const view<const B, 2>& b, int64_t row,
              int64_t column, int64_t k, uint32_t steps, storage& memory, int thread) {
@@ -192,14 +202,15 @@ private:
     p.load_all();
     p.advance();
     group::barrier();
-    for (int n = 0; n < fragment_reads; ++n)
-      p.read(0, n, 0, 0);
+    if constexpr (Active)
+      for (int n = 0; n < fragment_reads; ++n)
+        p.read(0, n, 0, 0);
 #pragma unroll 1
     for (;;) {
-      p.template step<0>(d);
+      p.template step<0, Active>(d);
       if (p.left < -2) // this was the last one
         break;
-      p.template step<1>(d);
+      p.template step<1, Active>(d);
       if (p.left < -2)
         break;
     }
@@ -253,7 +264,7 @@ private:
         copy_action(b, n - actions_a, typename operand_b::tile_type(memory.stages[stage].b));
     }
 
-    template <int Stage>
+    template <int Stage, bool Active>
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE void step(accumulators& d) {
       constexpr int parity = Stage * depth;
       detail::unrolled<all_slots>([&](auto index) {
@@ -265,7 +276,7 @@ private:
         constexpr bool last = s == depth - 1;
         constexpr int since = last ? slot - early_slots : slot % slots;
         constexpr int span = read_slots(last ? late_slots : slots);
-        if constexpr (since >= 0 && since < span) {
+        if constexpr (Active && since >= 0 && since < span) {
           constexpr int first = fragment_reads * since / span;
           detail::unrolled<fragment_reads*(since + 1) / span - first>([&](auto n) {
             read((parity + s + 1) % 2, first + n, last ? 0 : s + 1, last ? 1 - Stage : Stage);
@@ -276,7 +287,8 @@ private:
           detail::unrolled<actions*(slot + 1) / action_slots - first>(
               [&](auto n) { act(first + n, 1 - Stage); });
         }
-        multiply(d, f[(parity + s) % 2], slot % slots);
+        if constexpr (Active)
+          multiply(d, f[(parity + s) % 2], slot % slots);
         __builtin_amdgcn_sched_barrier(0);
       });
       advance();

@@ -110,8 +110,8 @@ struct matmul_plan {
   int64_t best_workspace_bytes = 0;
   int64_t min_bytes_read = 0, min_bytes_written = 0; ///< every element once
   double flops = 0; ///< multiplications and additions of the product
-  /// Share of the matrix cores' work that is part of the product, the rest being padding of tiles
-  /// and of steps in k.
+  /// Share of the matrix cores' work that is part of the product, the rest being padding: waves
+  /// whose part of a tile is outside the matrix do none.
   double useful = 1;
   bool aligned = true; ///< false: 16-byte accesses at element alignment, which touch more lines
   matmul_refusal refused[matmul_choice_count] = {}; ///< by matmul_choice
@@ -126,6 +126,7 @@ namespace detail {
 
 struct matmul_cut {
   int tile_m, tile_n, tile_k, threads, registers, groups_per_cu;
+  int wave_m, wave_n, wave_k; ///< what matrix cores leave out where all of it is outside the matrix
   int64_t lds_bytes;
   double efficiency; ///< share of the matrix cores' rate in the loop, by LDS and vector work
 };
@@ -144,6 +145,9 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
             kernels::skinny_waves * 64,
             held,
             facts.workgroups_per_cu(256, 128, 0, static_cast<int>(lds)),
+            16,
+            cut.columns,
+            cut.step,
             lds,
             0.1};
   }
@@ -159,8 +163,10 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
                             : choice == matmul_choice::small ? 0.5
                             : choice == matmul_choice::wide  ? 0.85
                                                              : 0.9;
-  return {config.tile_n, config.tile_m,           config.tile_k(bytes), config.threads(),
-          registers,     groups < 1 ? 1 : groups, config.lds_bytes(),   efficiency};
+  const int per_cu = groups < 1 ? 1 : groups;
+  return {
+      config.tile_n,   config.tile_m,   config.tile_k(bytes), config.threads(),   registers, per_cu,
+      config.wave_n(), config.wave_m(), config.tile_k(bytes), config.lds_bytes(), efficiency};
 }
 
 /// Parts of k so that a device of `cus` has work for all of them, each at least four steps.
@@ -277,8 +283,10 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
     result.min_bytes_written = problem.batches * m * output_columns * size_of(problem.d);
     result.flops = 2.0 * static_cast<double>(problem.batches) * static_cast<double>(m) *
                    static_cast<double>(n) * static_cast<double>(k);
-    const double padded = 2.0 * static_cast<double>(result.tiles * problem.batches) * cut.tile_m *
-                          cut.tile_n * static_cast<double>(round_up(step_floor, cut.tile_k));
+    const double padded = 2.0 * static_cast<double>(problem.batches) *
+                          static_cast<double>(round_up(m, int64_t{cut.wave_m})) *
+                          static_cast<double>(round_up(n, int64_t{cut.wave_n})) *
+                          static_cast<double>(round_up(step_floor, int64_t{cut.wave_k}));
     result.useful = result.product ? result.flops / padded : 1;
   }
   return result;

@@ -20,13 +20,16 @@ constexpr const char* name_of(scale_kind kind) {
   return names[static_cast<int>(kind)];
 }
 
+/// Values of k, and columns of op(B), that share a scale in `matmul_block_scaled`.
+inline constexpr int scale_block = 128;
+
 namespace kernels {
 
 /// Types of a kernel: D = epilogue(alpha scales op(A) op(B) + beta C).
 ///
 /// `compute` is what the product becomes before anything else happens to it: fp64 for fp64, int32
 /// for int32 results, else fp32.
-template <class A, class B, class C, class D, class Epilogue>
+template <class A, class B, class C, class D, class Epilogue, bool BlockScaled = false>
 struct matmul_types {
   using a = A;
   using b = B;
@@ -38,7 +41,10 @@ struct matmul_types {
       wavetile::detail::is_same_v<A, double>, double,
       wavetile::detail::conditional_t<wavetile::detail::is_same_v<D, int32_t>, int32_t, float>>;
   /// Kernels of 8-bit inputs can have scales.
-  static constexpr bool scaled = sizeof(A) == 1 && wavetile::detail::is_same_v<compute, float>;
+  static constexpr bool scaled =
+      sizeof(A) == 1 && wavetile::detail::is_same_v<compute, float> && !BlockScaled;
+  /// Every 128 values of k have scales of their own; see `matmul_block_scaled`.
+  static constexpr bool block_scaled = BlockScaled;
 };
 
 /// One product: the matrices as stored, row-major. Leading dimensions count elements.
@@ -70,12 +76,14 @@ struct matmul_arguments {
   const float* scale_a;
   const float* scale_b;
   scale_kind kind_a, kind_b;
-  xcd_order order; ///< of all workgroups
-  tile_path path;  ///< of the tiles of one matrix
-  divider tiles;   ///< tiles of one matrix, or of its parts when split
-  divider splits;  ///< parts of k
-  int64_t split_k; ///< values of k of a part, a multiple of the kernel's step
-  void* partials;  ///< [batch][split][m][n] of the accumulator type
+  int64_t scale_step_a[2]; ///< block scales: elements to the next row, to the next block of k
+  int64_t scale_step_b[2]; ///< to the next block of columns, to the next block of k
+  xcd_order order;         ///< of all workgroups
+  tile_path path;          ///< of the tiles of one matrix
+  divider tiles;           ///< tiles of one matrix, or of its parts when split
+  divider splits;          ///< parts of k
+  int64_t split_k;         ///< values of k of a part, a multiple of the kernel's step
+  void* partials;          ///< [batch][split][m][n] of the accumulator type
   int64_t first_group;
   typename Types::epilogue epilogue;
 };

@@ -107,6 +107,48 @@ struct fragment_turner {
   }
 };
 
+/// The loop over k with scales for every 128 of it: the sum of each block, times the scales of its
+/// row of A and of its block of columns of B, is added to the total in fp32.
+template <class Types, class Loop, class ViewB, class ViewA>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+run_scaled_blocks(const matmul_arguments<Types>& arguments, typename Loop::accumulators& total,
+                  const ViewB& b, const ViewA& a, int64_t column, int64_t row,
+                  typename Loop::storage& memory) {
+  const coordinate own = Loop::wave_place();
+  const int64_t k = a.extent[1];
+#pragma unroll 1
+  for (int64_t block = 0; block * scale_block < k; ++block) {
+    const int64_t first = block * scale_block;
+    typename Loop::accumulators sums;
+    sums.clear();
+    Loop::run(sums, b, a, column, row, first, first + scale_block < k ? first + scale_block : k,
+              memory);
+    float of_row[Loop::fragments_n];
+#pragma unroll
+    for (int j = 0; j < Loop::fragments_n; ++j) {
+      const int64_t at = row + own.column + j * Loop::config.instruction +
+                         Loop::accumulator::element(lane_id(), 0).column;
+      of_row[j] =
+          arguments.scale_a[(at < a.extent[0] ? at : a.extent[0] - 1) * arguments.scale_step_a[0] +
+                            block * arguments.scale_step_a[1]];
+    }
+#pragma unroll
+    for (int i = 0; i < Loop::fragments_m; ++i) {
+      const int64_t at = column + own.row + i * Loop::config.instruction;
+      const float of_columns = arguments.scale_b[(at < b.extent[0] ? at : b.extent[0] - 1) /
+                                                     scale_block * arguments.scale_step_b[0] +
+                                                 block * arguments.scale_step_b[1]];
+#pragma unroll
+      for (int j = 0; j < Loop::fragments_n; ++j) {
+        const float scale = of_row[j] * of_columns;
+#pragma unroll
+        for (int e = 0; e < Loop::accumulator::size; ++e)
+          total.at[i][j].set(e, fma(sums.at[i][j][e], scale, total.at[i][j][e]));
+      }
+    }
+  }
+}
+
 /// One tile. The main loop computes the transpose, D^T = op(B)^T op(A)^T. LDS: `matmul_mainloop`'s,
 /// in which fragments are turned around at the end.
 template <class Types, matmul_config Config, operand_order OrderA, operand_order OrderB>
@@ -135,10 +177,12 @@ WAVETILE_KERNEL
         k_begin + arguments.split_k < task.k ? k_begin + arguments.split_k : task.k;
     typename loop::accumulators sums;
     sums.clear();
-    if (k_begin < k_end)
-      loop::run(sums, operand_view<OrderB>(task.b, task.n, task.k, task.ldb),
-                operand_view<OrderA>(task.a, task.m, task.k, task.lda), column, row, k_begin, k_end,
-                memory.stages);
+    const auto in_b = operand_view<OrderB>(task.b, task.n, task.k, task.ldb);
+    const auto in_a = operand_view<OrderA>(task.a, task.m, task.k, task.lda);
+    if constexpr (Types::block_scaled)
+      run_scaled_blocks<Types, loop>(arguments, sums, in_b, in_a, column, row, memory.stages);
+    else if (k_begin < k_end)
+      loop::run(sums, in_b, in_a, column, row, k_begin, k_end, memory.stages);
 
     matmul_output<Types> output(arguments, task, place.batch);
     const bool split = arguments.splits.divisor() > 1;
