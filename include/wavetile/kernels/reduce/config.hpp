@@ -26,13 +26,13 @@ constexpr const char* name_of(reduce_kernel kernel) {
 
 /// One cut of the kernels. A template argument.
 struct reduce_config {
-  int waves = 4;   ///< of a workgroup
-  int at_once = 4; ///< 16-byte chunks each lane has in flight
+  int waves = 256 / wave_size; ///< of a workgroup
+  int at_once = 4;             ///< 16-byte chunks each lane has in flight
 
   /// The cut for values of this many bytes: large ones leave fewer registers for loads. (Two chunks
   /// of 16-bit elements with 64-bit indices take more comparison masks than scalar registers hold.)
   static constexpr reduce_config for_values(int value_bytes) {
-    return {4, value_bytes > 8 ? 1 : 4};
+    return {256 / wave_size, value_bytes > 8 ? 1 : 4};
   }
 
   constexpr int threads() const { return waves * wave_size; }
