@@ -151,6 +151,7 @@ status run_attention(attention_call& call, const typename Types::mask_element* m
   arguments.order = attention_order(problem.batch, problem.q_heads / chosen.packed_heads,
                                     chosen.tiles, chosen.xcds);
   arguments.group = divider(problem.group());
+  arguments.query_heads = problem.q_heads;
   arguments.packed = static_cast<int>(chosen.packed_heads);
   arguments.visible = visibility_of(options.causal, options.anchor, options.window);
   const float scale = options.scale.of(problem.head.qk);

@@ -27,7 +27,11 @@ struct row_window {
     (void)start, (void)bytes;
 #endif
   }
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(int offset) const {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int page_of(int) const {
+    return 0;
+  } // there are none
+  /// The chunk `offset` bytes from the start; a key and an element say the same.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(int, int, int, int offset) const {
 #if WAVETILE_AMDGCN
     return __builtin_amdgcn_raw_buffer_load_b128(descriptor, offset, 0, 0);
 #else
@@ -51,14 +55,74 @@ struct row_source {
   }
 };
 
+/// One array, K or V, of one head in a cache, with or without pages. A page holds 2^`page_shift` >=
+/// 16 rows of every head; `pages` lists those of a sequence in order. Numbers of pages that do not
+/// exist are clamped.
+struct page_source {
+  const char* data;     ///< of the head's first row in page 0
+  const int32_t* pages; ///< of the sequence; null: the rows follow each other
+  int64_t page_bytes;   ///< from one page to the next
+  int64_t row_bytes;
+  int rows;
+  int page_shift;
+  int last_page;
+  static constexpr int groups = 4; ///< of 16 rows in a step, at most
+
+  /// The pages of a step: looked up once for the whole wave, by scalar loads.
+  struct window {
+    const page_source& source;
+    int first;
+    int page[groups];
+
+    /// The page of a key of the step.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE int page_of(int key) const {
+#if WAVETILE_AMDGCN
+      asm volatile("" : "+v"(key)); // or a loop keeps the comparisons in scalar registers
+#endif
+      int own = page[0];
+#pragma unroll
+      for (int i = 1; i < groups; ++i)
+        own = key >= 16 * i ? page[i] : own;
+      return own;
+    }
+    /// The chunk at an element of a key, zeros beyond the last row.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(int own, int key, int element, int) const {
+      const int row = first + key;
+      chunk16 result{};
+      if (row < source.rows)
+        __builtin_memcpy(&result,
+                         source.data + own * source.page_bytes +
+                             (row & static_cast<int>((1u << source.page_shift) - 1)) *
+                                 source.row_bytes +
+                             2 * element,
+                         sizeof result); // 16 bytes at element alignment
+      return result;
+    }
+  };
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE window from(int first, int count) const {
+    window result{*this, first, {}};
+#pragma unroll
+    for (int i = 0; i < groups; ++i) {
+      const int row = first + 16 * i;
+      const bool inside = pages != nullptr && 16 * i < count && row < rows;
+      if (inside) {
+        const int page = pages[row >> page_shift];
+        result.page[i] = page < 0 ? 0 : page < last_page ? page : last_page;
+      }
+    }
+    return result;
+  }
+};
+
 /// Brings the tiles of a step: loads to registers, later from there to LDS.
-template <class T, attention_config Config>
+template <class T, attention_config Config, class Source = row_source>
 class tile_loader {
   using tiles = attention_tiles<T, Config>;
   static constexpr int key_loads = tiles::keys_per_thread;
   static constexpr bool all_bring_keys = tiles::key_units % Config.threads() == 0;
 
-  row_source key_source_, value_source_;
+  Source key_source_, value_source_;
   int thread_;
   int key_offset_[key_loads];
   int value_offset_[4];
@@ -73,7 +137,7 @@ class tile_loader {
   }
 
 public:
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE tile_loader(const row_source& key, const row_source& value,
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE tile_loader(const Source& key, const Source& value,
                                                     int thread)
       : key_source_(key), value_source_(value), thread_(thread) {
     for (int i = 0; i < key_loads; ++i) {
@@ -88,14 +152,19 @@ public:
   /// Starts the loads of the tiles that begin with key `first`, one that exists; what lies beyond
   /// the last is zero.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int first) {
-    const row_window key = key_source_.from(first, Config.keys);
+    const auto key = key_source_.from(first, Config.keys);
     for (int i = 0; i < key_loads; ++i)
-      if (brings_key(i))
-        key_[i] = key.load(key_offset_[i]);
-    const row_window value = value_source_.from(first, Config.keys);
-    if (brings_value())
+      if (brings_key(i)) {
+        const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
+        key_[i] = key.load(key.page_of(unit.key), unit.key, unit.element, key_offset_[i]);
+      }
+    const auto value = value_source_.from(first, Config.keys);
+    if (brings_value()) {
+      const value_unit unit = tiles::value_unit_of(thread_);
+      const int page = value.page_of(unit.key);
       for (int i = 0; i < 4; ++i)
-        value_[i] = value.load(value_offset_[i]);
+        value_[i] = value.load(page, unit.key + i, unit.element, value_offset_[i]);
+    }
   }
 
   /// Writes what was loaded, V transposed.

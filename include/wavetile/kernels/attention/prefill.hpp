@@ -74,6 +74,20 @@ struct query_rows {
   }
 };
 
+/// The kernel's one argument, read from memory again: what only the end of a kernel needs would
+/// else stay in scalar registers from its start.
+template <class Arguments>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE const Arguments& arguments_again(const Arguments& first) {
+#if WAVETILE_AMDGCN
+  auto* memory = __builtin_amdgcn_kernarg_segment_ptr();
+  asm volatile("" : "+s"(memory));
+  (void)first;
+  return *(const Arguments*)memory;
+#else
+  return first;
+#endif
+}
+
 /// Offsets of one head of one batch, in elements.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t offset_of(const attention_steps& steps, bool packed,
                                                         int64_t batch, int64_t head, int row) {
@@ -240,8 +254,10 @@ class attention_kernel {
     }
   }
 
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(typename Types::output* to, float* lse,
-                                                   bool inside) {
+  /// The lane's share of its query's result. `Log` is what becomes of the logarithm of the sum.
+  template <class Output, class Log>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(Output* to, float* log, bool inside,
+                                                   const Log& as_log) {
     const float total = softmax_.total();
     const float factor = total == 0.0f ? 0.0f : reciprocal(total);
     if (!inside)
@@ -257,12 +273,12 @@ class attention_kernel {
         vec<float, 4> four;
         for (int i = 0; i < 4; ++i)
           four[i] = output_[d][4 * run + i] * factor;
-        const auto converted = convert<typename Types::output>(four);
+        const auto converted = convert<Output>(four);
         __builtin_memcpy(to + element, &converted, sizeof converted);
       }
-    if (lse != nullptr && lane_ < 32)
-      *lse = select(total == 0.0f, float_from_bits(0xFF800000u),
-                    (softmax_.reference + log2(total)) * ln_2);
+    if (log != nullptr && lane_ < 32)
+      *log = select(total == 0.0f, float_from_bits(0xFF800000u),
+                    as_log(softmax_.reference + log2(total)));
   }
 
 public:
@@ -271,8 +287,12 @@ public:
       : args_(args), lane_(lane_id()), key_offsets_(lane_), value_offsets_(lane_), output_{} {}
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run(typename tiles::storage& memory) {
-    const attention_tile own =
-        args_.order.of(args_.first_group + __builtin_amdgcn_workgroup_id_x());
+    attention_tile own = args_.order.of(args_.first_group + __builtin_amdgcn_workgroup_id_x());
+    int64_t part = 0;
+    if constexpr (Types::form != attention_form::prefill) {
+      part = own.tile % args_.parts.parts;
+      own.tile /= args_.parts.parts;
+    }
     const attention_extents& extents = args_.extents;
     const sequence_rows q =
         sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
@@ -291,22 +311,41 @@ public:
     const int tile_end = tile_row + Config.rows() < static_cast<int>(row_count)
                              ? tile_row + Config.rows()
                              : static_cast<int>(row_count);
-    const int begin =
+    int begin =
         args_.visible.of(tile_row / packed, q.length, kv.length).begin / Config.keys * Config.keys;
-    const int end = args_.visible.of((tile_end - 1) / packed, q.length, kv.length).end;
+    int end = args_.visible.of((tile_end - 1) / packed, q.length, kv.length).end;
+    if constexpr (Types::form != attention_form::prefill) {
+      const int64_t first = part * args_.parts.part_keys, last = first + args_.parts.part_keys;
+      begin = first > begin ? static_cast<int>(first) : begin;
+      end = last < end ? static_cast<int>(last) : end;
+    }
 
     const bool q_array = extents.q_begin != nullptr, kv_array = extents.kv_begin != nullptr;
     load_queries(args_.q +
                  offset_of(args_.q_steps, q_array, own.batch, rows.head, q.first + rows.query));
     const int64_t kv_head = args_.group.quotient(first_head);
     const auto source = [&](const T* data, const attention_steps& steps, int width) {
-      return row_source{reinterpret_cast<const char*>(
-                            data + offset_of(steps, kv_array, own.batch, kv_head, kv.first)),
-                        steps.row * static_cast<int64_t>(sizeof(T)), kv.length,
-                        width * static_cast<int>(sizeof(T))};
+      const int64_t row_bytes = steps.row * static_cast<int64_t>(sizeof(T));
+      if constexpr (Types::form == attention_form::cache) {
+        const attention_parts& cache = args_.parts;
+        const bool paged = cache.pages != nullptr;
+        return page_source{
+            reinterpret_cast<const char*>(data + offset_of(steps, paged, own.batch, kv_head, 0)),
+            paged ? cache.pages + own.batch * cache.page_list_step : nullptr,
+            steps.batch * static_cast<int64_t>(sizeof(T)),
+            row_bytes,
+            kv.length,
+            cache.page_shift,
+            cache.page_count - 1};
+      } else {
+        return row_source{reinterpret_cast<const char*>(
+                              data + offset_of(steps, kv_array, own.batch, kv_head, kv.first)),
+                          row_bytes, kv.length, width * static_cast<int>(sizeof(T))};
+      }
     };
-    tile_loader<T, Config> loader(source(args_.k, args_.k_steps, Config.head.qk),
-                                  source(args_.v, args_.v_steps, Config.head.v), thread_id());
+    const auto key_source = source(args_.k, args_.k_steps, Config.head.qk);
+    tile_loader<T, Config, wavetile::detail::remove_cv_t<decltype(key_source)>> loader(
+        key_source, source(args_.v, args_.v_steps, Config.head.v), thread_id());
     const typename tiles::key_tile key(memory.key);
     const typename tiles::value_tile value(memory.value);
     if (begin < end)
@@ -329,15 +368,24 @@ public:
         step(key, value, rows, own.batch, first, first_keys);
     }
 
-    float* lse = args_.lse;
+    const attention_arguments<Types>& late = arguments_again<attention_arguments<Types>>(args_);
+    if constexpr (Types::form != attention_form::prefill)
+      if (late.parts.values != nullptr) {
+        const int64_t head = own.batch * late.query_heads + rows.head;
+        const int64_t row = part * late.parts.row_count + head * late.extents.q_rows + rows.query;
+        store(late.parts.values + row * Config.head.v, late.parts.logs + row, rows.inside,
+              [](float log) { return log; });
+        return;
+      }
+    float* lse = late.lse;
     if (lse != nullptr)
-      lse += offset_of(args_.lse_steps, q_array, own.batch, rows.head, q.first + rows.query);
-    store(args_.o + offset_of(args_.o_steps, q_array, own.batch, rows.head, q.first + rows.query),
-          lse, rows.inside);
+      lse += offset_of(late.lse_steps, q_array, own.batch, rows.head, q.first + rows.query);
+    store(late.o + offset_of(late.o_steps, q_array, own.batch, rows.head, q.first + rows.query),
+          lse, rows.inside, [](float log) { return log * ln_2; });
   }
 };
 
-/// One tile of queries a workgroup.
+/// One tile of queries a workgroup; of decode kernels one part of its keys.
 template <class Types, attention_config Config>
 WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(Config.threads(), Config.threads()),
                                amdgpu_waves_per_eu(Config.occupancy))) void

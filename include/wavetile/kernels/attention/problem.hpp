@@ -9,10 +9,17 @@
 
 namespace wavetile::kernels {
 
+/// Where K and V lie, and how many workgroups share the keys of a tile.
+enum class attention_form : uint8_t {
+  prefill, ///< in arrays; one
+  cache,   ///< in an array or in pages; one or more
+};
+
 /// Types of an attention kernel. `Mask` is that of softmax: `no_mask`, `keep_mask`,
 /// `additive_mask<T>`.
-template <class Input, class Output, class Mask>
+template <class Input, class Output, class Mask, attention_form Form = attention_form::prefill>
 struct attention_types {
+  static constexpr attention_form form = Form;
   using input = Input;
   using output = Output;
   using mask = Mask;
@@ -37,6 +44,20 @@ struct attention_extents {
   int kv_rows = 0;
 };
 
+/// How the keys of a tile are shared, and the pages of K and V. Of decode kernels.
+struct attention_parts {
+  int64_t parts = 1; ///< workgroups that share the keys of a tile
+  int part_keys = 0; ///< keys of each, a multiple of a step
+  float* values =
+      nullptr; ///< [parts][row_count][elements of v], results of the parts; null for one part
+  float* logs = nullptr;          ///< [parts][row_count], binary logarithms of their sums
+  int64_t row_count = 0;          ///< batches x query heads x queries
+  const int32_t* pages = nullptr; ///< [batch][pages of a sequence]; null: no pages
+  int64_t page_list_step = 0;     ///< from one batch's list to the next
+  int page_shift = 31;            ///< a page has 2^page_shift rows
+  int page_count = 0;
+};
+
 /// Arguments of an attention kernel.
 template <class Types>
 struct attention_arguments {
@@ -49,9 +70,11 @@ struct attention_arguments {
   attention_steps q_steps, k_steps, v_steps, o_steps, mask_steps, lse_steps;
   attention_extents extents;
   attention_order order;
+  attention_parts parts;
   divider group;       ///< query heads of one head of k and v
   int64_t first_group; ///< of this launch
-  int packed;          ///< query heads whose rows a tile interleaves
+  int64_t query_heads;
+  int packed; ///< query heads whose rows a tile interleaves
   visibility visible;
   float score_scale; ///< times a score: its exponent of 2, or with a cap the argument of tanh
   float cap;         ///< with a cap: times tanh, the exponent of 2; 0: none

@@ -1,0 +1,65 @@
+/// \file
+/// Results of the parts of a query's keys, put together.
+#pragma once
+
+#include <wavetile/core/math.hpp>
+#include <wavetile/core/vec.hpp>
+#include <wavetile/kernels/attention/problem.hpp>
+#include <wavetile/wave/lane.hpp>
+
+#if WAVETILE_HIP
+
+namespace wavetile::kernels {
+
+/// o = sum over parts of 2^(l[p] - max l) o[p] / sum over parts of 2^(l[p] - max l), parts in
+/// order, so that the result is always the same bit for bit. A wave takes a row, a lane its
+/// elements lane, lane + 64, …; parts that saw no key count nothing, whatever they hold.
+template <class Types, int Elements>
+WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(256, 256))) void
+attention_combine(attention_arguments<Types> args) {
+  if constexpr (device_pass_supported) {
+    constexpr int slots = (Elements + 63) / 64;
+    const attention_parts& parts = args.parts;
+    const int64_t row = (args.first_group + __builtin_amdgcn_workgroup_id_x()) * 4 + wave_id();
+    if (row >= parts.row_count)
+      return;
+    const int lane = lane_id();
+    constexpr float none = -3.0e38f;
+    float largest = none;
+    for (int64_t p = 0; p < parts.parts; ++p)
+      largest = maximum<nan_rule::ignore>(largest, parts.logs[p * parts.row_count + row]);
+    float sum = 0, values[slots] = {};
+    for (int64_t p = 0; p < parts.parts; ++p) {
+      const int64_t from = p * parts.row_count + row;
+      const float log = parts.logs[from];
+      if (float_bits(log) == 0xFF800000u) // minus infinity: no key
+        continue;
+      const float weight = exp2(log - largest);
+      sum += weight;
+#pragma unroll
+      for (int i = 0; i < slots; ++i)
+        if (lane + 64 * i < Elements)
+          values[i] = fma(weight, parts.values[from * Elements + lane + 64 * i], values[i]);
+    }
+    const int64_t queries = args.extents.q_rows;
+    const int64_t head_row = row / queries, query = row - head_row * queries;
+    const int64_t batch = head_row / args.query_heads, head = head_row - batch * args.query_heads;
+    const float factor = sum == 0.0f ? 0.0f : reciprocal(sum);
+    auto* to =
+        args.o + batch * args.o_steps.batch + head * args.o_steps.head + query * args.o_steps.row;
+#pragma unroll
+    for (int i = 0; i < slots; ++i)
+      if (lane + 64 * i < Elements)
+        to[lane + 64 * i] = convert<typename Types::output>(values[i] * factor);
+    if (args.lse != nullptr && lane == 0)
+      args.lse[batch * args.lse_steps.batch + head * args.lse_steps.head +
+               query * args.lse_steps.row] =
+          select(sum == 0.0f, float_from_bits(0xFF800000u), (largest + log2(sum)) * ln_2);
+  } else {
+    refuse_to_run();
+  }
+}
+
+} // namespace wavetile::kernels
+
+#endif

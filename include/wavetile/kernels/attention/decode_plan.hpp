@@ -1,0 +1,59 @@
+/// \file
+/// How attention over a cache would run.
+#pragma once
+
+#include <wavetile/kernels/attention/plan.hpp>
+
+namespace wavetile {
+
+/// What `attention_decode` does with a problem.
+struct attention_decode_plan {
+  status outcome;
+  attention_plan tiles;        ///< with one workgroup for all keys of a tile
+  int64_t parts = 1;           ///< workgroups that share the keys of a tile
+  int64_t part_keys = 0;       ///< keys of each
+  int64_t groups = 0;          ///< workgroups of the first kernel
+  int launches = 0;            ///< kernels: 1, with parts 2
+  int64_t workspace_bytes = 0; ///< used
+  /// Workspace with which the keys would be shared out; 0 where that is of no use.
+  int64_t best_workspace_bytes = 0;
+};
+
+/// The plan for a problem whose `keys` is the longest sequence, with a workspace of some bytes.
+///
+/// Parts have about 512 keys, and there are at most 64: both follow from the number of keys alone,
+/// so a sequence's result does not depend on how many others there are. Without a workspace one
+/// workgroup takes all keys.
+constexpr attention_decode_plan plan_decode(const attention_problem& problem,
+                                            const device_info& device, int64_t workspace_bytes) {
+  attention_decode_plan result;
+  result.tiles = plan(problem, device);
+  result.outcome = result.tiles.outcome;
+  if (!result.outcome)
+    return result;
+  constexpr int64_t least = 512, most_parts = 64;
+  const int64_t wanted = divide_up(problem.keys, least);
+  int64_t parts = wanted < 1 ? 1 : wanted < most_parts ? wanted : most_parts;
+  const int64_t part_keys =
+      round_up(divide_up(problem.keys < 1 ? 1 : problem.keys, parts), result.tiles.config.keys);
+  parts = divide_up(problem.keys < 1 ? 1 : problem.keys, part_keys);
+  const int64_t rows = problem.batch * problem.q_heads * problem.queries;
+  if (parts > 1)
+    result.best_workspace_bytes = parts * rows * (problem.head.v + 1) * int64_t{4};
+  result.part_keys = round_up(problem.keys < 1 ? 1 : problem.keys, result.tiles.config.keys);
+  if (parts > 1 && workspace_bytes != 0) {
+    result.parts = parts;
+    result.part_keys = part_keys;
+    result.workspace_bytes = result.best_workspace_bytes;
+    if (workspace_bytes < result.workspace_bytes)
+      result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+                                       workspace_bytes, ">= ")
+                           .append(result.workspace_bytes)
+                           .append(", or 0 for one workgroup a tile");
+  }
+  result.groups = result.tiles.groups * result.parts;
+  result.launches = result.groups == 0 ? 0 : result.parts > 1 ? 2 : 1;
+  return result;
+}
+
+} // namespace wavetile
