@@ -77,12 +77,12 @@ status launch_product(const matmul_plan& plan, const matmul_problem& problem,
       case choice::middle:
         return run(&matmul_tile<Types, tile_config(choice::middle, bytes), OrderA, OrderB>);
       case choice::skinny:
-        return run(&matmul_skinny<Types, OrderA, OrderB>);
+        return run(&matmul_skinny<Types, OrderB>);
       default:
         return run(&matmul_tile<Types, tile_config(choice::small, bytes), OrderA, OrderB>);
       }
     } else if constexpr (Choice == choice::skinny) {
-      return run(&matmul_skinny<Types, OrderA, OrderB>);
+      return run(&matmul_skinny<Types, OrderB>);
     } else {
       return run(&matmul_tile<Types, tile_config(Choice, bytes), OrderA, OrderB>);
     }
@@ -106,7 +106,7 @@ status launch_combine(const kernels::matmul_arguments<Types>& product, int64_t s
                        &matmul_combine_arguments<Types>::first_run, arguments, stream);
 }
 
-/// The order of workgroups for `groups` workgroups in all.
+/// Orders of operands, and that of workgroups.
 template <class Types>
 void set_order(kernels::matmul_arguments<Types>& arguments, const matmul_plan& plan,
                const matmul_problem& problem, const device_info& device) {
@@ -115,6 +115,7 @@ void set_order(kernels::matmul_arguments<Types>& arguments, const matmul_plan& p
   const int cus = device.cu_count > xcds ? device.cu_count : xcds;
   const auto cut = cut_of(plan.choice, problem, device.facts());
   const int64_t most = int64_t{cus / xcds} * (cut.groups_per_cu > 0 ? cut.groups_per_cu : 1);
+  arguments.order_a = problem.order_a;
   const int64_t resident = resident_of(plan.groups, xcds, most);
   arguments.order = make_xcd_order(plan.groups, xcds, resident);
   arguments.path = choose_tile_path(divide_up(problem.m > 0 ? problem.m : 1, plan.tile_m),

@@ -106,7 +106,7 @@ void expect_resources() {
       {large, &kernels::matmul_tile<types, kernels::tile_config(large, bytes), OrderA, OrderB>},
       {middle, &kernels::matmul_tile<types, kernels::tile_config(middle, bytes), OrderA, OrderB>},
       {small, &kernels::matmul_tile<types, kernels::tile_config(small, bytes), OrderA, OrderB>},
-      {skinny, &kernels::matmul_skinny<types, OrderA, OrderB>},
+      {skinny, &kernels::matmul_skinny<types, OrderB>},
   };
   for (const auto& one : all) {
     SCOPED_TRACE(name_of(one.choice));
@@ -136,6 +136,21 @@ TEST(matmul_types, resources_are_those_of_the_plan) {
   expect_resources<along, across>();
   expect_resources<across, along>();
   expect_resources<across, across>();
+}
+
+// Of op(B) every byte is read once, and 16 at a time.
+TEST(matmul_types, few_rows_stream_the_weights) {
+  for (const bool transpose_b : {false, true}) {
+    matmul_run<A, B, D> run(
+        {.m = 8, .n = 512, .k = 512, .transpose_b = transpose_b, .kernel = "skinny"});
+    const auto counts = count_kernels([&] { ASSERT_TRUE(run.run().ok()); });
+    if (!counts)
+      GTEST_SKIP() << "counts need wavesim";
+    const std::uint64_t weights = 512 * 512 * sizeof(B), inputs = 8 * 512 * sizeof(A);
+    EXPECT_GE(counts->read_by_width[wavesim_width_16], weights);
+    // rows of 16 bytes of A come to every workgroup too, but not from memory
+    EXPECT_LE(counts->lines_read * 128, (weights + inputs) * 102 / 100);
+  }
 }
 
 // The padding that a plan foretells is what the matrix cores compute.

@@ -2,6 +2,7 @@
 /// What the matrix product kernels work on.
 #pragma once
 
+#include <wavetile/kernels/matmul/config.hpp>
 #include <wavetile/kernels/matmul/epilogue.hpp>
 #include <wavetile/kernels/matmul/order.hpp>
 #include <wavetile/matrix/fragment.hpp>
@@ -78,6 +79,7 @@ struct matmul_arguments {
   scale_kind kind_a, kind_b;
   int64_t scale_step_a[2]; ///< block scales: elements to the next row, to the next block of k
   int64_t scale_step_b[2]; ///< to the next block of columns, to the next block of k
+  operand_order order_a;   ///< for kernels that serve both
   xcd_order order;         ///< of all workgroups
   tile_path path;          ///< of the tiles of one matrix
   divider tiles;           ///< tiles of one matrix, or of its parts when split

@@ -19,7 +19,7 @@ namespace wavetile::kernels {
 /// - k strided in B: a load is 16 bytes of consecutive columns of one k. The elements that a lane
 ///   needs for one column are in as many loads as it holds values of k, so that `width` fragments
 ///   result, of every `width`th column each: 16 width columns.
-template <class Types, operand_order OrderA, operand_order OrderB>
+template <class Types, operand_order OrderB>
 struct skinny_loop {
   using A = typename Types::a;
   using B = typename Types::b;
@@ -48,6 +48,7 @@ struct skinny_loop {
   };
 
   const matmul_task<Types>& task;
+  bool a_along_k;
   int64_t column; ///< first of the wave
   int lane = lane_id();
 
@@ -66,7 +67,7 @@ struct skinny_loop {
       const int64_t first = k + (r * 4 + group) * run;
       const int64_t left = k_end - first;
       const int count = !Tail || left >= run ? run : left > 0 ? static_cast<int>(left) : 0;
-      if constexpr (OrderA == operand_order::k_contiguous) {
+      if (a_along_k) {
         to.a[r] = load_some<A, run>(task.a + row * task.lda + first, count);
       } else {
         for (int e = 0; e < run; ++e)
@@ -127,15 +128,15 @@ struct skinny_loop {
 };
 
 /// 16 rows of D and `columns` columns; four waves share k, and their sums are added in order.
-/// LDS: three waves' accumulators.
-template <class Types, operand_order OrderA, operand_order OrderB>
+/// LDS: three waves' accumulators. One kernel for both orders of A, of which little is read.
+template <class Types, operand_order OrderB>
 WAVETILE_KERNEL
     __attribute__((amdgpu_flat_work_group_size(skinny_waves * 64, skinny_waves * 64))) void
     matmul_skinny(matmul_arguments<Types> arguments) {
   if constexpr (!device_pass_supported) {
     refuse_to_run();
   } else {
-    using loop = skinny_loop<Types, OrderA, OrderB>;
+    using loop = skinny_loop<Types, OrderB>;
     using accumulator = typename Types::accumulator;
     using fragment = typename loop::accumulator;
     WAVETILE_SHARED accumulator others[skinny_waves - 1][loop::fragments][fragment::size][64];
@@ -145,7 +146,8 @@ WAVETILE_KERNEL
     const int64_t k_begin = place.split * arguments.split_k;
     const int64_t k_end =
         k_begin + arguments.split_k < task.k ? k_begin + arguments.split_k : task.k;
-    const loop own{task, place.column * loop::columns};
+    const loop own{task, arguments.order_a == operand_order::k_contiguous,
+                   place.column * loop::columns};
     const int wave = wave_id(), lane = lane_id();
     fragment sums[loop::fragments];
     for (int f = 0; f < loop::fragments; ++f)
