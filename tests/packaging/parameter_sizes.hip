@@ -2,6 +2,7 @@
 // reads from the code of each pass.
 #include <wavetile/wavetile.hpp>
 
+#include <wavetile/matmul.hpp>
 #include <wavetile/reduce.hpp>
 #include <wavetile/softmax.hpp>
 
@@ -14,6 +15,8 @@ using namespace wavetile;
 using matrix_view = view<const bf16, 2>;
 using row_arguments = kernels::softmax_arguments<
     kernels::softmax_problem_types<bf16, float, kernels::no_mask, softmax_form::softmax>>;
+using product_arguments = kernels::matmul_arguments<
+    kernels::matmul_types<bf16, bf16, bf16, bf16, epilogue::steps<epilogue::quantize>>>;
 } // namespace
 
 #if WAVETILE_DEVICE_PASS
@@ -50,6 +53,11 @@ __device__
         sizeof(softmax_options),
         sizeof(reduce_plan),
         sizeof(reduce_options),
+        sizeof(product_arguments),
+        offsetof(product_arguments, order),
+        offsetof(product_arguments, epilogue),
+        sizeof(matmul_plan),
+        sizeof(matmul_options),
         sizeof(grid_slice),
         targets::gfx942.wave_size,
         targets::gfx942.lds_bytes,

@@ -50,16 +50,16 @@ constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
 }
 
 /// How `skinny` is cut: a wave takes `columns` columns of op(B) and a quarter of k, in steps of
-/// `step`.
+/// `step`; what is left at the end, in pieces.
 struct skinny_cut {
-  int columns, step;
+  int columns, step, piece;
 };
 constexpr skinny_cut skinny_cut_of(operand_order order_b, int element_bytes) {
   const int wide = 16 / element_bytes;                        // elements of one load
   const int run = element_bytes >= 4 ? 1 : 8 / element_bytes; // of k, in one matrix instruction
   if (order_b == operand_order::k_contiguous)
-    return {16, 4 * 4 * wide};
-  return {16 * wide, 4 * run * (element_bytes >= 4 ? 4 : 1)};
+    return {16, 4 * 4 * wide, 4 * wide};
+  return {16 * wide, 4 * run * (element_bytes >= 4 ? 4 : 1), 4 * run};
 }
 inline constexpr int skinny_waves = 4;
 
@@ -147,7 +147,7 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
             facts.workgroups_per_cu(256, 128, 0, static_cast<int>(lds)),
             16,
             cut.columns,
-            cut.step,
+            cut.piece,
             lds,
             0.1};
   }

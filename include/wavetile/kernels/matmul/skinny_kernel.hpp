@@ -41,11 +41,39 @@ struct skinny_loop {
   static_assert(skinny_cut_of(OrderB, static_cast<int>(sizeof(B))).columns == columns &&
                 skinny_cut_of(OrderB, static_cast<int>(sizeof(B))).step == step);
 
-  /// One step's operands, as read.
-  struct operands {
-    vec<B, width> b[repeats][loads];
-    vec<A, run> a[repeats];
+  /// One step's operands, as read. Whole dwords: where a masked load and a plain one meet, the
+  /// compiler would otherwise give every element a register of its own.
+  template <class T, int N>
+  using packed = vec<uint32_t, static_cast<int>(sizeof(T)) * N / 4>;
+  struct piece { ///< one run of k of every lane
+    packed<B, width> b[loads];
+    packed<A, run> a;
   };
+  struct operands {
+    piece pieces[repeats];
+  };
+
+  template <class T, int N>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static packed<T, N> pack(const vec<T, N>& values) {
+    return wavetile::detail::bit_cast<packed<T, N>>(values);
+  }
+  template <class T, int N>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static packed<T, N> load_packed(const T* from, int count) {
+    packed<T, N> words;
+    if (count >= N)
+      __builtin_memcpy(&words, from, sizeof words);
+    else
+      words = pack<T, N>(load_some<T, N>(from, count));
+    return words;
+  }
+  template <class T, int N>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static vec<T, N> unpack(packed<T, N> words) {
+#if WAVETILE_AMDGCN
+    for (int i = 0; i < packed<T, N>::size; ++i)
+      asm("" : "+v"(words[i]));
+#endif
+    return wavetile::detail::bit_cast<vec<T, N>>(words);
+  }
 
   const matmul_task<Types>& task;
   bool a_along_k;
@@ -57,50 +85,115 @@ struct skinny_loop {
     return column + int64_t{accumulator::element(lane, i).row} * fragments + f;
   }
 
-  /// Operands of `k … k + step - 1`; with `Tail`, those from `k_end` on are zeros and not read.
-  /// Rows beyond the last are read as the last.
+  /// Piece `r` of the step from k on; of A only where its k is contiguous. With `Tail`, elements
+  /// from `k_end` on are zeros and not read. Rows beyond the last are read as the last.
   template <bool Tail>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(operands& to, int64_t k, int64_t k_end) const {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(piece& to, int r, int64_t k,
+                                                  int64_t k_end) const {
     const int64_t own = lane % 16, group = lane / 16;
     const int64_t row = own < task.m ? own : task.m - 1;
-    for (int r = 0; r < repeats; ++r) {
-      const int64_t first = k + (r * 4 + group) * run;
-      const int64_t left = k_end - first;
-      const int count = !Tail || left >= run ? run : left > 0 ? static_cast<int>(left) : 0;
-      if (a_along_k) {
-        to.a[r] = load_some<A, run>(task.a + row * task.lda + first, count);
-      } else {
-        for (int e = 0; e < run; ++e)
-          to.a[r][e] = e < count ? task.a[(first + e) * task.lda + row] : A{};
-      }
-      if constexpr (along_k) {
-        const int64_t at = column + own < task.n ? column + own : task.n - 1;
-        to.b[r][0] = load_some<B, width>(task.b + at * task.ldb + first, count);
-      } else {
-        const int64_t at = column + own * width;
-        const int64_t inside = task.n - at;
-        const int present = inside >= width ? width : inside > 0 ? static_cast<int>(inside) : 0;
-        for (int e = 0; e < loads; ++e)
-          to.b[r][e] =
-              load_some<B, width>(task.b + (first + e) * task.ldb + at, e < count ? present : 0);
-      }
+    const int64_t first = k + (r * 4 + group) * run;
+    const int64_t left = k_end - first;
+    const int count = !Tail || left >= run ? run : left > 0 ? static_cast<int>(left) : 0;
+    if (a_along_k)
+      to.a = load_packed<A, run>(task.a + row * task.lda + first, count);
+    if constexpr (along_k) {
+      const int64_t at = column + own < task.n ? column + own : task.n - 1;
+      to.b[0] = load_packed<B, width>(task.b + at * task.ldb + first, count);
+    } else {
+      const int64_t at = column + own * width;
+      const int64_t inside = task.n - at;
+      const int present = inside >= width ? width : inside > 0 ? static_cast<int>(inside) : 0;
+#pragma unroll
+      for (int e = 0; e < loads; ++e)
+        to.b[e] =
+            load_packed<B, width>(task.b + (first + e) * task.ldb + at, e < count ? present : 0);
     }
   }
 
+  /// A's part of a piece where its k is strided: element by element, right before it is used.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_strided_a(piece& to, int r, int64_t k,
+                                                            int64_t k_end) const {
+    const int64_t own = lane % 16, group = lane / 16;
+    const int64_t row = own < task.m ? own : task.m - 1;
+    const int64_t first = k + (r * 4 + group) * run;
+    vec<A, run> values;
+#pragma unroll
+    for (int e = 0; e < run; ++e)
+      values[e] = first + e < k_end ? task.a[(first + e) * task.lda + row] : A{};
+    to.a = pack<A, run>(values);
+  }
+
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void multiply(accumulator (&sums)[fragments],
-                                                             const operands& from) {
-    for (int r = 0; r < repeats; ++r)
+                                                             const piece& from) {
+    const vec<A, run> a = unpack<A, run>(from.a);
+    const auto product = [&](int f, const weights& w, int part) {
+      inputs x;
+#pragma unroll
+      for (int e = 0; e < held; ++e)
+        x.set(e, a[part * held + e]);
+      mma(sums[f], w, x);
+    };
+    if constexpr (along_k) {
+      const vec<B, width> b = unpack<B, width>(from.b[0]);
+#pragma unroll
       for (int part = 0; part < run / held; ++part) {
-        inputs x;
+        weights w;
+#pragma unroll
         for (int e = 0; e < held; ++e)
-          x.set(e, from.a[r][part * held + e]);
-        for (int f = 0; f < fragments; ++f) {
-          weights w;
-          for (int e = 0; e < held; ++e)
-            w.set(e, along_k ? from.b[r][0][part * held + e] : from.b[r][e % loads][f]);
-          mma(sums[f], w, x);
+          w.set(e, b[part * held + e]);
+        product(0, w, part);
+      }
+    } else if constexpr (held == 1) {
+      const vec<B, width> b = unpack<B, width>(from.b[0]);
+#pragma unroll
+      for (int f = 0; f < fragments; ++f) {
+        weights w;
+        w.set(0, b[f]);
+        product(f, w, 0);
+      }
+    } else {
+      multiply_across(from.b, product);
+    }
+  }
+
+  /// The elements of a column are in as many loads: v_perm_b32 gathers them, four bytes at a time.
+  template <class Product>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
+  multiply_across(const packed<B, width> (&loaded)[loads], const Product& product) {
+    using kernels::detail::pick_bytes;
+    constexpr int in_word = static_cast<int>(4 / sizeof(B)); ///< columns of a dword
+#pragma unroll
+    for (int word = 0; word < 4; ++word) {
+      vec<uint32_t, 2> column[in_word];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) { // of the values of k
+        if constexpr (sizeof(B) == 2) {
+          const uint32_t low = loaded[2 * half][word], high = loaded[2 * half + 1][word];
+          column[0][half] = pick_bytes(high, low, 0x05040100);
+          column[1][half] = pick_bytes(high, low, 0x07060302);
+        } else {
+          uint32_t low[2], high[2]; // columns 0, 1 and 2, 3 of two values of k
+#pragma unroll
+          for (int pair = 0; pair < 2; ++pair) {
+            const uint32_t even = loaded[4 * half + 2 * pair][word];
+            const uint32_t odd = loaded[4 * half + 2 * pair + 1][word];
+            low[pair] = pick_bytes(odd, even, 0x05010400);
+            high[pair] = pick_bytes(odd, even, 0x07030602);
+          }
+          column[0][half] = pick_bytes(low[1], low[0], 0x05040100);
+          column[1][half] = pick_bytes(low[1], low[0], 0x07060302);
+          column[2][half] = pick_bytes(high[1], high[0], 0x05040100);
+          column[3][half] = pick_bytes(high[1], high[0], 0x07060302);
         }
       }
+#pragma unroll
+      for (int c = 0; c < in_word; ++c) {
+        weights w;
+        w.registers = wavetile::detail::bit_cast<decltype(w.registers)>(column[c]);
+        product(word * in_word + c, w, 0);
+      }
+    }
   }
 
   /// Sums of this wave, the `wave`th of `waves` that share k_begin … k_end - 1 step by step.
@@ -110,19 +203,34 @@ struct skinny_loop {
     int64_t k = k_begin + wave * step;
     const int64_t stride = int64_t{waves} * step;
     operands now, next;
+    const auto load_all = [&](operands& to, int64_t from) {
+#pragma unroll
+      for (int r = 0; r < repeats; ++r)
+        load<false>(to.pieces[r], r, from, k_end);
+    };
     if (k + step <= k_end)
-      load<false>(now, k, k_end);
+      load_all(now, k);
 #pragma unroll 1
     for (; k + step <= k_end; k += stride) {
       if (k + stride + step <= k_end)
-        load<false>(next, k + stride, k_end);
+        load_all(next, k + stride);
       __builtin_amdgcn_sched_barrier(0); // or the loads sink to where they are waited for
-      multiply(sums, now);
+#pragma unroll
+      for (int r = 0; r < repeats; ++r) {
+        if (!a_along_k)
+          load_strided_a(now.pieces[r], r, k, k_end);
+        multiply(sums, now.pieces[r]);
+      }
       now = next;
     }
-    if (k < k_end) {
-      load<true>(now, k, k_end);
-      multiply(sums, now);
+    // what is left of a step, one piece at a time
+#pragma unroll 1
+    for (int r = 0; r < repeats && k + int64_t{r} * 4 * run < k_end; ++r) {
+      piece last;
+      load<true>(last, r, k, k_end);
+      if (!a_along_k)
+        load_strided_a(last, r, k, k_end);
+      multiply(sums, last);
     }
   }
 };
