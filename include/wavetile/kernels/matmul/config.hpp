@@ -58,7 +58,7 @@ struct matmul_config {
 /// The cuts by name, largest tile first.
 enum class matmul_kernel : uint8_t {
   large,      ///< 256 x 256, eight waves, two on a SIMD
-  large_four, ///< 256 x 256, four waves with 128 x 128 each: fewest LDS reads
+  large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD: fewest LDS reads
   wide,       ///< 256 x 128, four waves
   middle,     ///< 128 x 128, four waves, two workgroups on a CU
   small,      ///< 64 x 64, four waves
@@ -79,7 +79,7 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
     result = {256, 256, 64, 2, 4, 32};
     break;
   case matmul_kernel::large_four:
-    result = {256, 256, 64, 2, 2, 32};
+    result = {256, 192, 64, 2, 2, 32};
     break;
   case matmul_kernel::wide:
     result = {256, 128, 64, 2, 2, 32};
@@ -97,6 +97,13 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
       result.tile_m /= 2;
   }
   return result;
+}
+
+/// Whether a cut is made for operands of these orders. `large_four` is not where both are
+/// transposed byte by byte: its work-items then have more LDS addresses than registers.
+constexpr bool suits(matmul_kernel kernel, int element_bytes, operand_order a, operand_order b) {
+  return kernel != matmul_kernel::large_four || element_bytes != 1 ||
+         a == operand_order::k_contiguous || b == operand_order::k_contiguous;
 }
 
 } // namespace wavetile

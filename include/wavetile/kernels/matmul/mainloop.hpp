@@ -43,6 +43,9 @@ struct matmul_mainloop {
   static constexpr int fragments_m = Config.wave_m() / Config.instruction; ///< of a wave
   static constexpr int fragments_n = Config.wave_n() / Config.instruction;
 
+  /// Matrix instructions of a wave in one step.
+  static constexpr int instructions_of_a_step = fragments_m * fragments_n * tile_k / shape.k;
+
   /// LDS of a workgroup.
   struct storage {
     struct stage {
@@ -163,12 +166,15 @@ private:
   /// Action `n` of bringing the next step of an operand to LDS and the one after it to registers.
   template <class Copy, class Tile>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void copy_action(Copy& copy, int n, Tile to) {
-    constexpr int in_group = Copy::group_stores + Copy::group_loads;
-    const int group = n / in_group, i = n % in_group;
-    if (i < Copy::group_stores)
-      copy.store(group * Copy::group_stores + i, to);
+    constexpr int loads = Copy::group_loads, stores = Copy::group_stores;
+    constexpr int pairs = loads < stores ? loads : stores;
+    // the first store of a group frees its registers: loads follow as early as they can
+    const int group = n / (loads + stores), i = n % (loads + stores);
+    const int number = i < 2 * pairs ? i / 2 : i - pairs;
+    if (i < 2 * pairs ? i % 2 == 1 : loads > stores)
+      copy.load(group * loads + number);
     else
-      copy.load(group * Copy::group_loads + i - Copy::group_stores);
+      copy.store(group * stores + number, to);
   }
 
   static constexpr int64_t most_steps = 0x7FFFFFFF; ///< that 32 bits count
@@ -284,8 +290,11 @@ private:
         }
         if constexpr (slot < action_slots) {
           constexpr int first = actions * slot / action_slots;
-          detail::unrolled<actions*(slot + 1) / action_slots - first>(
-              [&](auto n) { act(first + n, 1 - Stage); });
+          detail::unrolled<actions*(slot + 1) / action_slots - first>([&](auto n) {
+            act(first + n, 1 - Stage);
+            // a load stays behind the store that empties its registers
+            __builtin_amdgcn_sched_barrier(0);
+          });
         }
         if constexpr (Active)
           multiply(d, f[(parity + s) % 2], slot % slots);

@@ -52,35 +52,50 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t pick_bytes(uint32_t high, uint32_
 #endif
 }
 
+/// `Depth` elements of `ElementBytes` bytes, as words.
+template <int ElementBytes, int Depth>
+struct k_run {
+  using word = wavetile::detail::conditional_t<ElementBytes * Depth == 2, uint16_t, uint32_t>;
+  using type = vec<word, ElementBytes * Depth / static_cast<int>(sizeof(word))>;
+};
+
 /// Pieces of 8 bytes of rows, one a k, as loaded, to the runs of k of each row: `run[j]` is row j.
-template <int ElementBytes>
+template <int ElementBytes, int Depth>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
-transpose_block(const vec<uint32_t, 2> (&in)[ElementBytes == 8 ? 2 : 4],
-                vec<uint32_t, ElementBytes == 8 ? 4 : ElementBytes> (&run)[8 / ElementBytes]) {
+transpose_block(const vec<uint32_t, 2> (&in)[Depth],
+                typename k_run<ElementBytes, Depth>::type (&run)[8 / ElementBytes]) {
+  constexpr uint32_t low_halves = 0x05040100, high_halves = 0x07060302;
   if constexpr (ElementBytes == 1) {
     for (int half = 0; half < 2; ++half) {
-      const uint32_t a = pick_bytes(in[1][half], in[0][half], 0x05010400);
-      const uint32_t b = pick_bytes(in[1][half], in[0][half], 0x07030602);
-      const uint32_t c = pick_bytes(in[3][half], in[2][half], 0x05010400);
-      const uint32_t d = pick_bytes(in[3][half], in[2][half], 0x07030602);
-      run[4 * half][0] = pick_bytes(c, a, 0x05040100);
-      run[4 * half + 1][0] = pick_bytes(c, a, 0x07060302);
-      run[4 * half + 2][0] = pick_bytes(d, b, 0x05040100);
-      run[4 * half + 3][0] = pick_bytes(d, b, 0x07060302);
+      uint32_t pairs[Depth / 2][2]; // of two k, rows 0 and 1, rows 2 and 3 of the half
+      for (int pair = 0; pair < Depth / 2; ++pair) {
+        pairs[pair][0] = pick_bytes(in[2 * pair + 1][half], in[2 * pair][half], 0x05010400);
+        pairs[pair][1] = pick_bytes(in[2 * pair + 1][half], in[2 * pair][half], 0x07030602);
+      }
+      for (int rows = 0; rows < 2; ++rows) {
+        const int j = 4 * half + 2 * rows;
+        if constexpr (Depth == 4) {
+          run[j][0] = pick_bytes(pairs[1][rows], pairs[0][rows], low_halves);
+          run[j + 1][0] = pick_bytes(pairs[1][rows], pairs[0][rows], high_halves);
+        } else {
+          run[j][0] = static_cast<uint16_t>(pairs[0][rows]);
+          run[j + 1][0] = static_cast<uint16_t>(pairs[0][rows] >> 16);
+        }
+      }
     }
   } else if constexpr (ElementBytes == 2) {
     for (int half = 0; half < 2; ++half)
-      for (int pair = 0; pair < 2; ++pair) {
-        run[2 * half][pair] = pick_bytes(in[2 * pair + 1][half], in[2 * pair][half], 0x05040100);
-        run[2 * half + 1][pair] =
-            pick_bytes(in[2 * pair + 1][half], in[2 * pair][half], 0x07060302);
+      for (int pair = 0; pair < Depth / 2; ++pair) {
+        const uint32_t even = in[2 * pair][half], odd = in[2 * pair + 1][half];
+        run[2 * half][pair] = pick_bytes(odd, even, low_halves);
+        run[2 * half + 1][pair] = pick_bytes(odd, even, high_halves);
       }
   } else if constexpr (ElementBytes == 4) {
     for (int j = 0; j < 2; ++j)
-      for (int k = 0; k < 4; ++k)
+      for (int k = 0; k < Depth; ++k)
         run[j][k] = in[k][j];
   } else {
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 2 * Depth; ++i)
       run[0][i] = in[i / 2][i % 2];
   }
 }
@@ -186,7 +201,7 @@ public:
     } else {
       constexpr int n = blocks::rows;
       if (i % n == 0)
-        detail::transpose_block<bytes>(block_[i / n], run_);
+        detail::transpose_block<bytes, blocks::depth>(block_[i / n], run_);
       to.write_at(place_[i], wavetile::detail::bit_cast<vec<T, blocks::depth>>(run_[i % n]));
     }
   }
@@ -210,7 +225,7 @@ private:
   int place_[places]; ///< in the LDS tile
   vec<uint32_t, 4> piece_[dense ? loads : 1];
   vec<uint32_t, 2> block_[dense ? 1 : blocks::count][blocks::depth];
-  vec<uint32_t, bytes == 8 ? 4 : bytes> run_[blocks::rows];
+  typename detail::k_run<bytes, blocks::depth>::type run_[blocks::rows];
 };
 
 } // namespace wavetile::kernels

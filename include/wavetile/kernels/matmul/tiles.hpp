@@ -64,22 +64,22 @@ struct row_pieces {
   static constexpr lds_access write = lds_write(16, [](int lane) { return place(lane, 0); });
 };
 
-/// What a work-item brings of an operand whose k is strided: blocks of 4 k (of 8-byte elements: 2)
-/// by 8 bytes of rows, loaded as pieces of 8 bytes and written, transposed, as runs of k. Eight
-/// blocks next
-/// to each other in rows alternate with the blocks that fill a 16-byte chunk of k, so that a write
-/// touches every bank once.
+/// What a work-item brings of an operand whose k is strided: blocks of 4 k by 8 bytes of rows,
+/// loaded as pieces of 8 bytes and written, transposed, as runs of k. Eight blocks next to each
+/// other in rows alternate with the blocks that fill a 16-byte chunk of k, so that a write touches
+/// every bank once. Blocks have 2 k where elements have 8 bytes, and where those of 4 k do not
+/// share out among the work-items.
 template <class T, int Rows, int KBytes, int Threads>
 struct transposed_blocks {
   static constexpr int bytes = static_cast<int>(sizeof(T));
-  static constexpr int rows = 8 / bytes;                     ///< of a block
-  static constexpr int depth = bytes == 8 ? 2 : 4;           ///< k of a block
-  static constexpr int row_blocks = Rows / rows;             ///< side by side in the tile
-  static constexpr int in_chunk = bytes < 4 ? 4 / bytes : 1; ///< blocks that share a chunk of k
-  static constexpr int count = Rows * KBytes / (8 * depth * Threads); ///< of one work-item
-  static_assert(Rows * KBytes % (8 * depth * Threads) == 0,
-                "wavetile::kernels::transposed_blocks: the blocks of a step do not share out");
+  static constexpr int rows = 8 / bytes; ///< of a block
+  static constexpr int depth =
+      bytes < 8 && Rows * KBytes % (32 * Threads) == 0 ? 4 : 2; ///< k of a block
   static constexpr int write_bytes = depth * bytes;
+  static constexpr int row_blocks = Rows / rows;    ///< side by side in the tile
+  static constexpr int in_chunk = 16 / write_bytes; ///< blocks that share a chunk of k
+  static constexpr int count = Rows * KBytes / (8 * depth * Threads); ///< of one work-item
+  static constexpr bool shared_out = Rows * KBytes % (8 * depth * Threads) == 0;
 
   /// First element of block `i` of work-item `thread`: row of the operand's tile (not of the LDS
   /// tile) and k.
@@ -125,6 +125,9 @@ struct operand_tile {
   }();
   static_assert(choice.conflict_free,
                 "wavetile::kernels::operand_tile: no layout serves all accesses without conflicts");
+  static_assert(Config.k_bytes * rows % (16 * Config.threads()) == 0 &&
+                    (Order == operand_order::k_contiguous || blocks::shared_out),
+                "wavetile::kernels::operand_tile: a step does not share out among the work-items");
   static_assert(choice.chosen.bytes() == rows * Config.k_bytes);
   using tile_type = tile<T, choice.chosen>;
 
