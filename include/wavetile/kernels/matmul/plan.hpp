@@ -13,7 +13,7 @@ namespace wavetile {
 enum class matmul_choice : uint8_t {
   automatic,
   large,      ///< tiles of 256 x 256, eight waves
-  large_four, ///< tiles of 256 x 256, four waves; on request only
+  large_four, ///< tiles of 256 x 192, four waves; on request only
   wide,       ///< tiles of 128 x 256; on request only
   middle,     ///< tiles of 128 x 128
   small,      ///< tiles of 64 x 64
