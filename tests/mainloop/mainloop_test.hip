@@ -34,6 +34,12 @@ void check_shapes() {
   check({33, 40, 3 * step + 5, 0, 0, 0, -1, true});        // exact
 }
 
+// Rows so far apart that offsets inside a tile do not fit 32 bits.
+TEST(mainloop, rows_apart) {
+  constexpr int64_t apart = (int64_t{1} << 32) / (config.tile_m * static_cast<int64_t>(sizeof(A)));
+  check_product<A, B, k_contiguous, k_contiguous, config>({2, 2, 2 * step, apart});
+}
+
 TEST(mainloop, both_dense) {
   check_shapes<k_contiguous, k_contiguous>();
 }
