@@ -193,7 +193,15 @@ SteadyLoop static_distances(const LoopNest& nest) {
         times *= assumed_passes;
       passes[nest.code[i].id] = times;
     }
+  // a loop of matrix instructions may stand beside one that brings the rest of its operands piece
+  // by piece, in inner loops that hardly ever run
+  const auto is_matrix = [](const LoopNest::Instruction& i) {
+    return i.cost.pipe == Pipe::matrix || i.cost.pipe == Pipe::matrix_blocking;
+  };
+  const bool has_matrix = std::any_of(nest.code.begin(), nest.code.end(), is_matrix);
   return static_distances(nest, steady_loop(nest, [&](const LoopNest::Instruction& i) {
+                            if (has_matrix && !is_matrix(i))
+                              return std::uint64_t{0};
                             const auto found = passes.find(i.id);
                             return found == passes.end() ? std::uint64_t{1} : found->second;
                           }));

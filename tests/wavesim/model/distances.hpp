@@ -61,7 +61,7 @@ int steady_loop(const LoopNest& nest,
 SteadyLoop steady_distances(const LoopNest& nest, int loop, const LoadWaits& waits);
 
 /// Without execution: several passes of the loop along its path of most work. Loops are taken to
-/// run eight times each.
+/// run eight times each, and where there are matrix instructions only these count in the choice.
 SteadyLoop static_distances(const LoopNest& nest);
 /// The same for one loop of the nest (-1: the path without loops).
 SteadyLoop static_distances(const LoopNest& nest, int loop);
