@@ -25,9 +25,14 @@ namespace wavetile::kernels {
 ///   nothing. Elements of k from `k_end` on are never read and count as zero in both operands.
 /// - Any alignment of an element, any leading dimension.
 ///
+/// Whole steps of k run in a software pipeline without address arithmetic in vector registers; the
+/// end of k, operands with fewer rows than one load and rows 2^32 bytes apart take element-wise
+/// copies. One kernel has both ways.
+///
 /// The workgroup is one-dimensional, of `Config.threads()` work-items, all of which call.
-/// LDS: `storage`, placed by the caller, which may use it for other things before and after, with a
-/// barrier between.
+/// Registers: `Config.accumulator_registers()` for the result and about 80 (dense operands) to 110
+/// beside. LDS: `storage`, placed by the caller, which may use it for other things before and
+/// after, with a barrier between.
 template <class A, class B, operand_order OrderA, operand_order OrderB, matmul_config Config>
 struct matmul_mainloop {
   static_assert(sizeof(A) == sizeof(B),
@@ -86,7 +91,8 @@ struct matmul_mainloop {
         f(d.at[i][j], first.row + i * Config.instruction, first.column + j * Config.instruction);
   }
 
-  /// Adds the products for k_begin <= k < k_end; see above. `memory` must be free: a barrier lies
+  /// Adds the products for k_begin <= k < k_end; see above. `row` < M and `column` < N are uniform,
+  /// the views reach at least to `k_end`. `memory` must be free: a barrier lies
   /// between the last other access to it and this call, and one at the end of this call.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void run(accumulators& d, const view<const A, 2>& a,
                                                         const view<const B, 2>& b, int64_t row,

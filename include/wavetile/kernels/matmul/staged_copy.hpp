@@ -103,7 +103,8 @@ transpose_block(const vec<uint32_t, 2> (&in)[Depth],
 } // namespace detail
 
 /// A work-item's share of an operand on its way through registers. `load(i)` and `store(i)` are one
-/// instruction each. Addresses are computed once, by `start`.
+/// instruction each. Addresses are computed once, by `start`. Stores are free of bank conflicts but
+/// for blocks at the edge of a k_strided operand, where several work-items store the same.
 template <class T, operand_order Order, fragment_role Role, matmul_config Config>
 class staged_copy {
   using operand = operand_tile<T, Order, Role, Config>;
