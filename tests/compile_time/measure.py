@@ -25,6 +25,8 @@ ROWS = [
     ("a call of softmax<float>, all kernels", "softmax_call", "empty", 3.0),
     ("one matmul kernel, tiles of 256 x 256", "matmul_kernel", "umbrella", 1.0),
     ("a call of matmul<bf16>, all kernels", "matmul_call", "empty", 10.0),
+    ("one attention kernel, heads of 128", "attention_kernel", "umbrella", 2.0),
+    ("a call of attention<bf16>, all heads", "attention_call", "empty", 20.0),
     ("layout search and proofs", "layout_proofs", "layout_headers", 0.3),
 ]
 MEMORY_LIMIT_MIB = 1024

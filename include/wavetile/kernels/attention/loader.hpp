@@ -62,7 +62,7 @@ struct page_source {
   const char* data;     ///< of the head's first row in page 0
   const int32_t* pages; ///< of the sequence; null: the rows follow each other
   int64_t page_bytes;   ///< from one page to the next
-  int64_t row_bytes;
+  int row_bytes;        ///< from one row to the next
   int rows;
   int page_shift;
   int last_page;

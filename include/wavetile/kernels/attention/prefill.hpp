@@ -90,7 +90,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE const Arguments& arguments_again(const Arg
 
 /// Offsets of one head of one batch, in elements.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t offset_of(const attention_steps& steps, bool packed,
-                                                        int64_t batch, int64_t head, int row) {
+                                                        int64_t batch, int64_t head, int64_t row) {
   return (packed ? 0 : batch * steps.batch) + head * steps.head + row * steps.row;
 }
 
@@ -333,7 +333,7 @@ public:
             reinterpret_cast<const char*>(data + offset_of(steps, paged, own.batch, kv_head, 0)),
             paged ? cache.pages + own.batch * cache.page_list_step : nullptr,
             steps.batch * static_cast<int64_t>(sizeof(T)),
-            row_bytes,
+            static_cast<int>(row_bytes),
             kv.length,
             cache.page_shift,
             cache.page_count - 1};
@@ -368,20 +368,29 @@ public:
         step(key, value, rows, own.batch, first, first_keys);
     }
 
+    // what the loop does not need is found out again rather than kept in registers
     const attention_arguments<Types>& late = arguments_again<attention_arguments<Types>>(args_);
+    int lane = lane_;
+#if WAVETILE_AMDGCN
+    asm volatile("" : "+v"(lane));
+#endif
+    const query_rows late_rows(late.visible, packed, first_head,
+                               tile_row + wave_id() * Config.wave_rows, q.length, kv.length, lane);
+    const int64_t row = q.first + late_rows.query;
     if constexpr (Types::form != attention_form::prefill)
       if (late.parts.values != nullptr) {
-        const int64_t head = own.batch * late.query_heads + rows.head;
-        const int64_t row = part * late.parts.row_count + head * late.extents.q_rows + rows.query;
-        store(late.parts.values + row * Config.head.v, late.parts.logs + row, rows.inside,
-              [](float log) { return log; });
+        const int64_t head = own.batch * late.query_heads + late_rows.head;
+        const int64_t part_row =
+            part * late.parts.row_count + head * late.extents.q_rows + late_rows.query;
+        store(late.parts.values + part_row * Config.head.v, late.parts.logs + part_row,
+              late_rows.inside, [](float log) { return log; });
         return;
       }
     float* lse = late.lse;
     if (lse != nullptr)
-      lse += offset_of(late.lse_steps, q_array, own.batch, rows.head, q.first + rows.query);
-    store(late.o + offset_of(late.o_steps, q_array, own.batch, rows.head, q.first + rows.query),
-          lse, rows.inside, [](float log) { return log * ln_2; });
+      lse += offset_of(late.lse_steps, q_array, own.batch, late_rows.head, row);
+    store(late.o + offset_of(late.o_steps, q_array, own.batch, late_rows.head, row), lse,
+          late_rows.inside, [](float log) { return log * ln_2; });
   }
 };
 
