@@ -76,7 +76,8 @@ place_of_group(const matmul_arguments<Types>& arguments, matmul_task<Types>& tas
 
 /// A fragment of D^T on its way from accumulators to rows of D: every wave turns its own around in
 /// its own piece of LDS, so that a lane stores 8 (of 16 x 16 fragments 4) consecutive elements of a
-/// row. Rows are padded by 16 bytes: writes of 16 bytes and reads are free of conflicts.
+/// row. Rows are padded by 16 bytes: writes and reads, of 16 bytes, are free of conflicts. fp64,
+/// whose accumulators are no runs of a row, writes elements of 8 bytes, two lanes to a bank.
 template <class Fragment>
 struct fragment_turner {
   using accumulator = typename Fragment::element_type;
