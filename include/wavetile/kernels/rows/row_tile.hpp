@@ -42,6 +42,16 @@ struct row_share {
                                                   uint32_t columns)
       : lane(own_lane), team(team_lanes), all{columns / Chunk, columns % Chunk} {}
 
+  /// The same share, of which the optimiser does not know that it is: else it forms the conditions
+  /// of all slots once and keeps them, two scalar registers each, as long as they may be needed.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share afresh() const {
+    row_share copy = *this;
+#if WAVETILE_AMDGCN
+    asm volatile("" : "+v"(copy.lane));
+#endif
+    return copy;
+  }
+
   /// The chunks and tail columns that columns 0 … count-1 touch.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_prefix first(uint32_t count) const {
     const uint32_t chunks = (count + (Chunk - 1)) / Chunk;
@@ -98,6 +108,11 @@ public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const void* from) {
     detail::load_anywhere(word_, from);
   }
+  template <class V>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void put(const V& value) {
+    static_assert(sizeof value == sizeof word_);
+    __builtin_memcpy(&word_, &value, sizeof word_);
+  }
   /// The elements. Waits for the load.
   template <class V>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE V as() {
@@ -135,6 +150,20 @@ public:
     tail_ = T{};
     if (share.lane < prefix.tail)
       tail_ = row[share.tail_column()];
+  }
+
+  /// In place of a load: what is not put holds anything.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void clear() {
+#pragma unroll
+    for (int k = 0; k < Slots; ++k)
+      body_[k].make_anything();
+    tail_ = T{};
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void put(int slot, const vec<T, Chunk>& value) {
+    body_[slot].put(value);
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void put_tail(T value) {
+    tail_ = value;
   }
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, Chunk> chunk(int slot) {

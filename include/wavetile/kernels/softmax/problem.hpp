@@ -5,6 +5,7 @@
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/core/vec.hpp>
 #include <wavetile/kernels/rows/causal.hpp>
+#include <wavetile/kernels/rows/chunk.hpp>
 #include <wavetile/kernels/rows/row_map.hpp>
 #include <wavetile/kernels/softmax/config.hpp>
 
@@ -24,15 +25,6 @@ struct additive_mask {
   using element = T;
   static constexpr mask_kind kind = mask_kind::additive;
 };
-
-/// Elements of a chunk: 16 bytes of the smallest type, so that no access is narrower than it must
-/// be.
-template <class... Ts>
-inline constexpr int chunk_of = static_cast<int>(16 / [] {
-  size_t smallest = 16;
-  ((smallest = sizeof(Ts) < smallest ? sizeof(Ts) : smallest), ...);
-  return smallest;
-}());
 
 /// Bits of the `flags` of the kernels' arguments.
 enum softmax_flag : uint32_t {

@@ -1,0 +1,192 @@
+/// \file
+/// Which normalisation kernel would run for a problem, and why not another.
+#pragma once
+
+#include <wavetile/core/data_type.hpp>
+#include <wavetile/core/device_check.hpp>
+#include <wavetile/core/math.hpp>
+#include <wavetile/kernels/norms/problem.hpp>
+
+namespace wavetile {
+
+/// Shape and types of a normalisation; made from arrays by `rms_norm_problem_of` and
+/// `layer_norm_problem_of`, or by hand.
+struct norm_problem {
+  norm_kind kind = norm_kind::rms;
+  norm_scaling scaling = norm_scaling::none;
+  data_type input = data_type::fp32;
+  data_type output = data_type::fp32;
+  bool has_residual = false;
+  data_type residual = data_type::fp32;
+  data_type sum = data_type::fp32;
+  bool has_weight = false;
+  data_type weight = data_type::fp32;
+  bool has_bias = false;
+  data_type bias = data_type::fp32;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  /// Every row of every array starts at a multiple of the bytes that one access moves.
+  bool aligned = true;
+
+  /// Elements that a lane takes at a time: 16 bytes of the smallest type, 8-bit results apart.
+  constexpr int chunk() const {
+    int smallest = size_of(input);
+    if (scaling == norm_scaling::none && size_of(output) < smallest)
+      smallest = size_of(output);
+    if (has_residual)
+      for (const data_type type : {residual, sum})
+        smallest = size_of(type) < smallest ? size_of(type) : smallest;
+    return 16 / smallest;
+  }
+  /// Bytes of a chunk of the row as kernels keep it.
+  constexpr int chunk_bytes() const { return chunk() * size_of(has_residual ? sum : input); }
+  /// Bytes of weight and bias of an element.
+  constexpr int parameter_bytes() const {
+    return (has_weight ? size_of(weight) : 0) + (has_bias ? size_of(bias) : 0);
+  }
+};
+
+/// Why a kernel does not run.
+enum class norm_refusal : uint8_t {
+  none,         ///< it does
+  row_too_long, ///< its registers do not hold a row
+  not_needed,   ///< a smaller one holds the row
+};
+
+/// What `rms_norm` and `layer_norm` do with a problem; they compute this plan and follow it.
+struct norm_plan {
+  /// Success, or `wrong_architecture`.
+  status outcome;
+  norm_kernel kernel = norm_kernel::short_rows;
+  norm_config config;
+  int chunk = 4;                ///< elements of one access
+  int lanes_log2 = 6;           ///< short_rows: 2^lanes_log2 lanes a row
+  int64_t rows_per_group = 1;   ///< rows that a workgroup works on at a time
+  int64_t groups = 0;           ///< workgroups; each takes rows until there are no more
+  int launches = 0;             ///< kernels: 1, nothing to do 0
+  int readings = 1;             ///< how often each element is read
+  bool keeps_parameters = true; ///< weight and bias stay in registers from row to row
+  int row_registers = 0;        ///< vector registers of a lane that hold its share of a row
+  int register_limit = 512;     ///< vector registers a lane may have
+  int64_t lds_bytes = 0;        ///< static LDS of a workgroup
+  int64_t min_bytes_read = 0;   ///< elements of the inputs, weight and bias, each once
+  int64_t min_bytes_written = 0;
+  bool aligned = true; ///< false: 16-byte accesses at element alignment, which touch more lines
+  norm_refusal refused[norm_kernel_count] = {}; ///< by norm_kernel
+  int64_t problem_chunks = 0;                   ///< for `describe`
+
+  /// The plan in words, one line for the choice and one for each kernel that was refused.
+  constexpr fixed_text<1200> describe() const;
+};
+
+/// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
+/// (`describe_device("gfx942", 304)`).
+///
+/// A row that fits in registers stays there, and each element is read and written once: up to
+/// 65,536 fp32 or 131,072 fp16 columns, half of that with a residual. Longer rows are read twice,
+/// with a scale for each row three times.
+constexpr norm_plan plan(const norm_problem& problem, const device_info& device) {
+  norm_plan result;
+  result.outcome = check_device(device);
+  if (!result.outcome)
+    return result;
+  const int chunk = problem.chunk();
+  const int64_t chunks = problem.columns / chunk;
+  const int64_t tail = problem.columns % chunk;
+  result.chunk = chunk;
+  result.problem_chunks = chunks;
+  result.aligned = problem.aligned;
+  const auto config_for = [&](norm_kernel kernel) {
+    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.has_residual);
+  };
+  result.kernel = norm_kernel::stream;
+  bool fits = false;
+  for (int i = 0; i < norm_kernel_count; ++i) {
+    const auto kernel = static_cast<norm_kernel>(i);
+    if (fits) {
+      result.refused[i] = norm_refusal::not_needed;
+    } else if (kernel != norm_kernel::stream && config_for(kernel).chunk_capacity() < chunks) {
+      result.refused[i] = norm_refusal::row_too_long;
+    } else {
+      fits = true;
+      result.kernel = kernel;
+    }
+  }
+
+  result.config = config_for(result.kernel);
+  const bool short_rows = result.kernel == norm_kernel::short_rows;
+  result.lanes_log2 = wave_size_log2;
+  if (short_rows) {
+    result.lanes_log2 = 0;
+    while ((int64_t{1} << result.lanes_log2) < (chunks > tail ? chunks : tail))
+      ++result.lanes_log2;
+    result.rows_per_group = result.config.threads() >> result.lanes_log2;
+  } else if (result.kernel == norm_kernel::wave_rows) {
+    result.rows_per_group = result.config.waves;
+  }
+  const bool empty = problem.rows == 0 || problem.columns == 0;
+  // 32 waves a CU: what it can have at a time
+  const int64_t resident = int64_t{device.cu_count} * (32 / result.config.waves);
+  const int64_t wanted = divide_up(problem.rows, result.rows_per_group);
+  result.groups = empty ? 0 : (wanted < resident ? wanted : resident);
+  result.launches = empty ? 0 : 1;
+  result.readings = result.config.keeps_row()                  ? 1
+                    : problem.scaling == norm_scaling::per_row ? 3
+                                                               : 2;
+  result.keeps_parameters = problem.parameter_bytes() == 0 ||
+                            kernels::keeps_parameters(result.config, chunk, problem.chunk_bytes(),
+                                                      problem.parameter_bytes());
+  if (result.config.keeps_row())
+    result.row_registers = result.config.slots * problem.chunk_bytes() / 4;
+  result.register_limit = 512 / (result.config.waves > 4 ? result.config.waves / 4 : 1);
+  if (!short_rows && result.kernel != norm_kernel::wave_rows)
+    result.lds_bytes = 2 * 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
+  const int64_t elements = problem.rows * problem.columns;
+  result.min_bytes_read =
+      elements * (size_of(problem.input) + (problem.has_residual ? size_of(problem.residual) : 0)) +
+      (empty ? 0 : problem.columns * problem.parameter_bytes());
+  result.min_bytes_written =
+      elements * (size_of(problem.output) + (problem.has_residual ? size_of(problem.sum) : 0)) +
+      (problem.scaling == norm_scaling::per_row ? problem.rows * 4 : 0);
+  return result;
+}
+
+constexpr fixed_text<1200> norm_plan::describe() const {
+  fixed_text<1200> text;
+  if (!outcome)
+    return text.append(outcome.message()), text;
+  if (launches == 0)
+    return text.append("nothing to do: the problem is empty"), text;
+  text.append(name_of(kernel)).append(": ");
+  if (kernel == norm_kernel::short_rows)
+    text.append(1 << lanes_log2).append(" lanes a row, ");
+  text.append(groups)
+      .append(" workgroups of ")
+      .append(config.threads())
+      .append(", ")
+      .append(row_registers)
+      .append(" registers a lane for the row (at most ")
+      .append(register_limit)
+      .append(" in all), ")
+      .append(lds_bytes)
+      .append(" bytes of LDS, input read ")
+      .append(readings == 1 ? "once" : (readings == 2 ? "twice" : "three times"))
+      .append(keeps_parameters ? "" : ", weight and bias read again for every row")
+      .append(aligned ? ", 16-byte accesses" : ", 16-byte accesses at element alignment");
+  for (int i = 0; i < norm_kernel_count; ++i) {
+    if (refused[i] == norm_refusal::none)
+      continue;
+    text.append("\n  not ").append(name_of(static_cast<norm_kernel>(i))).append(": ");
+    if (refused[i] == norm_refusal::row_too_long)
+      text.append("a row has ")
+          .append(problem_chunks)
+          .append(" chunks of ")
+          .append(chunk)
+          .append(" elements, more than it holds");
+    else
+      text.append(name_of(kernel)).append(" holds the row");
+  }
+  return text;
+}
+
+} // namespace wavetile

@@ -1,0 +1,82 @@
+/// \file
+/// What the normalisation kernels work on.
+#pragma once
+
+#include <wavetile/core/numeric_traits.hpp>
+#include <wavetile/core/vec.hpp>
+#include <wavetile/kernels/norms/config.hpp>
+#include <wavetile/kernels/rows/chunk.hpp>
+#include <wavetile/kernels/rows/row_map.hpp>
+
+namespace wavetile::kernels {
+
+/// In place of the element type of an array that a call does not have.
+struct absent {};
+
+template <class T>
+inline constexpr bool is_present = !wavetile::detail::is_same_v<T, absent>;
+/// A type that pointers can have.
+template <class T>
+using element_or_byte = wavetile::detail::conditional_t<is_present<T>, T, uint8_t>;
+
+/// Types of a normalisation kernel. With a residual, h = x + residual rounded to `Sum`; else h = x.
+template <norm_kind Kind, class Input, class Residual, class Sum, class Weight, class Bias,
+          class Output, norm_scaling Scaling>
+struct norm_types {
+  static constexpr norm_kind kind = Kind;
+  static constexpr norm_scaling scaling = Scaling;
+  static constexpr bool has_residual = is_present<Residual>;
+  static constexpr bool has_weight = is_present<Weight>;
+  static constexpr bool has_bias = is_present<Bias>;
+  using input = Input;
+  using residual = wavetile::detail::conditional_t<has_residual, Residual, Input>;
+  using held = wavetile::detail::conditional_t<has_residual, Sum, Input>; ///< h
+  using weight = element_or_byte<Weight>;
+  using bias = element_or_byte<Bias>;
+  using output = Output;
+  /// 8-bit results are stored in accesses of as many bytes: larger chunks would need more
+  /// registers.
+  static constexpr int chunk =
+      chunk_of<Input, residual, held,
+               wavetile::detail::conditional_t<Scaling == norm_scaling::none, Output, Input>>;
+  static constexpr int chunk_bytes = chunk * static_cast<int>(sizeof(held));
+  /// Bytes of weight and bias of an element.
+  static constexpr int parameter_bytes = (has_weight ? static_cast<int>(sizeof(weight)) : 0) +
+                                         (has_bias ? static_cast<int>(sizeof(bias)) : 0);
+};
+
+/// The cut that kernels for these types have under a name.
+template <class Types>
+constexpr norm_config norm_config_for(norm_kernel kernel) {
+  return norm_config_of(kernel, Types::chunk_bytes, Types::has_residual);
+}
+
+/// Whether a lane keeps its share of weight and bias from row to row: in as many registers as leave
+/// room for the rest.
+constexpr bool keeps_parameters(norm_config config, int chunk, int chunk_bytes,
+                                int parameter_bytes) {
+  return config.keeps_row() && config.slots * chunk_bytes <= 64 &&
+         config.slots * chunk * parameter_bytes <= (config.waves > 4 ? 128 : 256);
+}
+
+/// Arguments of a kernel. Teams take rows t, t + teams, …
+template <class Types>
+struct norm_arguments {
+  const typename Types::input* x;
+  const typename Types::residual* residual;
+  typename Types::held* sum;
+  typename Types::output* y;
+  const typename Types::weight* weight;
+  const typename Types::bias* bias;
+  float* scales;  ///< per_row: [rows]
+  row_map<4> map; ///< x, residual, sum, y
+  int64_t rows;
+  int64_t columns;
+  int64_t teams; ///< working at a time
+  float epsilon;
+  float per_column;    ///< 1 / columns
+  float output_factor; ///< given: 1 / scale
+  uint32_t lanes_log2; ///< short rows: lanes of a row, log2
+};
+
+} // namespace wavetile::kernels

@@ -1,0 +1,207 @@
+/// \file
+/// What rms_norm and layer_norm share on the host side.
+#pragma once
+
+#include <wavetile/kernels/norms/call.hpp>
+#include <wavetile/kernels/norms/rows.hpp>
+#include <wavetile/kernels/norms/stream.hpp>
+#include <wavetile/launch/launch.hpp>
+
+namespace wavetile {
+
+/// Options of `rms_norm` and `layer_norm`.
+struct norm_options {
+  float epsilon = 1e-5f; ///< added to the mean of squares; finite, >= 0
+  /// 8-bit y without `scales`: y = v / scale, rounded and saturated. Finite, > 0.
+  float scale = 1.0f;
+};
+
+namespace detail {
+
+template <norm_kind Kind, class X, class Y, class Weight, class Bias, class Residual, class Sum,
+          class Scales>
+kernels::norm_call
+norm_call_of(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& arrays) {
+  using namespace kernels;
+  norm_call call;
+  call.x = describe_any("x", arrays.x);
+  call.y = describe_any("y", arrays.y);
+  call.weight = describe_any("weight", arrays.weight);
+  call.bias = describe_any("bias", arrays.bias);
+  call.residual = describe_any("residual", arrays.residual);
+  call.sum = describe_any("sum", arrays.sum);
+  call.scales = describe_any("scales", arrays.scales);
+  norm_problem& problem = call.problem;
+  problem.kind = Kind;
+  const auto type_of = []<class Array>(const Array&, data_type& type) {
+    using element = array_storage_t<Array>;
+    if constexpr (is_present<element> && numeric<element>)
+      type = numeric_traits<element>::type;
+    return is_present<element>;
+  };
+  type_of(arrays.x, problem.input);
+  type_of(arrays.y, problem.output);
+  problem.has_weight = type_of(arrays.weight, problem.weight);
+  problem.has_bias = type_of(arrays.bias, problem.bias);
+  problem.has_residual = type_of(arrays.residual, problem.residual);
+  type_of(arrays.sum, problem.sum);
+  problem.scaling = !is_quantised<array_element_t<Y>>     ? norm_scaling::none
+                    : is_present<array_element_t<Scales>> ? norm_scaling::per_row
+                                                          : norm_scaling::given;
+  for (const operand* array : {&call.x, &call.y, &call.residual, &call.sum})
+    if (!check_extents(*array).ok())
+      return call; // products below could overflow; the check that follows says why
+  problem.rows = call.x.rows();
+  problem.columns = call.x.columns();
+  const int chunk = problem.chunk();
+  problem.aligned = rows_aligned(call.x, chunk) && rows_aligned(call.y, chunk) &&
+                    (!problem.has_residual ||
+                     (rows_aligned(call.residual, chunk) && rows_aligned(call.sum, chunk)));
+  return call;
+}
+
+template <class Types>
+status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arguments,
+                hipStream_t stream) {
+  using namespace kernels;
+  using kind = norm_kernel;
+  constexpr auto config = &norm_config_for<Types>;
+  const auto run = [&](void (*kernel)(norm_arguments<Types>)) {
+    return launch(kernel, {.grid = plan.groups, .block = plan.config.threads()}, stream, arguments);
+  };
+  switch (plan.kernel) {
+  case kind::short_rows:
+    return run(&norm_short_rows<Types, config(kind::short_rows)>);
+  case kind::wave_rows:
+    return run(&norm_wave_rows<Types, config(kind::wave_rows)>);
+  case kind::small_workgroup:
+    return run(&norm_workgroup<Types, config(kind::small_workgroup)>);
+  case kind::workgroup:
+    return run(&norm_workgroup<Types, config(kind::workgroup)>);
+  case kind::large_workgroup:
+    return run(&norm_workgroup<Types, config(kind::large_workgroup)>);
+  case kind::stream:
+    break;
+  }
+  return run(&norm_stream_rows<Types, config(kind::stream)>);
+}
+
+/// An option that must be a finite number of at least (or above) 0.
+inline status check_option(const char* name, float value, bool zero_allowed) {
+  if (is_finite(value) && (value > 0 || (zero_allowed && value == 0)))
+    return {};
+  const char* what = is_nan(value)            ? "it is NaN"
+                     : is_negative_inf(value) ? "it is -infinity"
+                     : !is_finite(value)      ? "it is +infinity"
+                     : value == 0             ? "it is 0"
+                                              : "it is negative";
+  return status::failure(status_code::invalid_argument, name, what)
+      .append(zero_allowed ? ", allowed: finite numbers >= 0" : ", allowed: finite numbers > 0");
+}
+
+/// Refuses element types without a kernel.
+template <class Element>
+status check_norm_input(const char* name) {
+  if constexpr (kernels::is_present<Element> && !kernels::is_norm_input<Element>)
+    return kernels::unsupported_element(name, kernels::type_name<Element>(), "fp32, fp16, bf16");
+  return {};
+}
+
+template <norm_kind Kind, class X, class Y, class Weight, class Bias, class Residual, class Sum,
+          class Scales>
+status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& arrays,
+                 const norm_options& options, hipStream_t stream) {
+  using namespace kernels;
+  using x_element = array_element_t<X>;
+  using y_element = array_element_t<Y>;
+  constexpr bool has_residual = is_present<array_element_t<Residual>>;
+  constexpr bool has_scales = is_present<array_element_t<Scales>>;
+  static_assert(is_present<x_element> && is_present<y_element>,
+                "wavetile: norm_arrays needs the views x and y");
+  static_assert(!__is_const(y_element), "wavetile: y is written, its elements are const");
+  static_assert(has_residual == is_present<array_element_t<Sum>>,
+                "wavetile: residual and sum go together: x + residual is written to sum");
+  static_assert(!has_scales || is_any_of_v<Scales, view<float, 1>>,
+                "wavetile: scales is a view<float, 1>");
+  for (const status& outcome :
+       {check_norm_input<x_element>("x"), check_norm_input<array_element_t<Weight>>("weight"),
+        check_norm_input<array_element_t<Bias>>("bias"),
+        check_norm_input<array_element_t<Residual>>("residual"),
+        check_norm_input<array_element_t<Sum>>("sum")})
+    if (!outcome)
+      return outcome;
+  constexpr bool inputs = (is_norm_input<x_element>)&&(
+      !is_present<array_element_t<Weight>> ||
+      is_norm_input<
+          array_element_t<Weight>>)&&(!is_present<array_element_t<Bias>> ||
+                                      is_norm_input<array_element_t<
+                                          Bias>>)&&(!has_residual ||
+                                                    (is_norm_input<array_element_t<Residual>> &&
+                                                     is_norm_input<array_element_t<Sum>>));
+  constexpr bool quantised = is_quantised<y_element>;
+  if constexpr (!quantised && !is_norm_input<y_element>) {
+    return unsupported_element("y", type_name<y_element>(),
+                               "fp32, fp16, bf16, fp8_e4m3_fnuz, int8");
+  } else if constexpr (has_scales && !quantised) {
+    return status::failure(status_code::unsupported_type, "scales", "y is ")
+        .append(type_name<y_element>())
+        .append(", allowed: with a y of fp8_e4m3_fnuz or int8");
+  } else if constexpr (inputs) {
+    norm_call call = norm_call_of<Kind>(arrays);
+    if (const status outcome = check_option("epsilon", options.epsilon, true); !outcome)
+      return outcome;
+    if (const status outcome = check_option("scale", options.scale, false); !outcome)
+      return outcome;
+    if ((!quantised || has_scales) && options.scale != 1.0f)
+      return status::failure(status_code::invalid_argument, "scale",
+                             has_scales ? "given beside scales" : "given for a y that is not 8-bit")
+          .append(", allowed: 1");
+    if (const status outcome = check_norm(call); !outcome)
+      return outcome;
+    if (call.empty)
+      return {};
+    device_info device;
+    if (const status outcome = stream_device(stream, device); !outcome)
+      return outcome;
+    const norm_plan chosen = plan(call.problem, device);
+    if (!chosen.outcome)
+      return chosen.outcome;
+
+    constexpr norm_scaling scaling = !quantised   ? norm_scaling::none
+                                     : has_scales ? norm_scaling::per_row
+                                                  : norm_scaling::given;
+    using types =
+        norm_types<Kind, array_storage_t<X>, array_storage_t<Residual>, array_storage_t<Sum>,
+                   array_storage_t<Weight>, array_storage_t<Bias>, array_storage_t<Y>, scaling>;
+    norm_arguments<types> arguments{};
+    arguments.x = reinterpret_cast<const typename types::input*>(arrays.x.data);
+    arguments.y = reinterpret_cast<typename types::output*>(arrays.y.data);
+    if constexpr (types::has_weight)
+      arguments.weight = reinterpret_cast<const typename types::weight*>(arrays.weight.data);
+    if constexpr (types::has_bias)
+      arguments.bias = reinterpret_cast<const typename types::bias*>(arrays.bias.data);
+    if constexpr (has_residual) {
+      arguments.residual = reinterpret_cast<const typename types::residual*>(arrays.residual.data);
+      arguments.sum = reinterpret_cast<typename types::held*>(arrays.sum.data);
+    }
+    if constexpr (has_scales)
+      arguments.scales = arrays.scales.data;
+    const operand& residual = has_residual ? call.residual : call.x;
+    const operand& sum = has_residual ? call.sum : call.x;
+    arguments.map = map_rows<4>({&call.x, &residual, &sum, &call.y});
+    arguments.rows = call.problem.rows;
+    arguments.columns = call.problem.columns;
+    arguments.teams = chosen.groups * chosen.rows_per_group;
+    arguments.epsilon = options.epsilon;
+    arguments.per_column = static_cast<float>(1.0 / static_cast<double>(call.problem.columns));
+    arguments.output_factor = 1.0f / options.scale;
+    arguments.lanes_log2 = static_cast<uint32_t>(chosen.lanes_log2);
+    return run_norm<types>(chosen, arguments, stream);
+  } else {
+    return {}; // refused above
+  }
+}
+
+} // namespace detail
+
+} // namespace wavetile

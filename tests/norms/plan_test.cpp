@@ -1,0 +1,89 @@
+// What the plan of a normalisation chooses, and why. No device and no HIP.
+#include <wavetile/kernels/norms/plan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using namespace wavetile;
+
+constexpr device_info mi300x = describe_device("gfx942:sramecc+:xnack-", 304, 8);
+
+norm_problem matrix(std::int64_t rows, std::int64_t columns, data_type type = data_type::fp32) {
+  norm_problem problem;
+  problem.rows = rows;
+  problem.columns = columns;
+  problem.input = problem.output = problem.residual = problem.sum = type;
+  return problem;
+}
+
+TEST(norm_plan, grows_with_the_row) {
+  using kernel = norm_kernel;
+  const struct {
+    std::int64_t fp32_columns;
+    kernel expected;
+  } cases[] = {{1, kernel::short_rows},          {256, kernel::short_rows},
+               {260, kernel::wave_rows},         {1024, kernel::wave_rows},
+               {1028, kernel::small_workgroup},  {4096, kernel::small_workgroup},
+               {4100, kernel::workgroup},        {16384, kernel::workgroup},
+               {16388, kernel::large_workgroup}, {65536, kernel::large_workgroup},
+               {65540, kernel::stream},          {1000000, kernel::stream}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(plan(matrix(100, c.fp32_columns), mi300x).kernel, c.expected) << c.fp32_columns;
+    EXPECT_EQ(plan(matrix(100, 2 * c.fp32_columns, data_type::bf16), mi300x).kernel, c.expected)
+        << c.fp32_columns;
+  }
+  auto with_residual = matrix(100, 32768);
+  with_residual.has_residual = true;
+  EXPECT_EQ(plan(with_residual, mi300x).kernel, kernel::large_workgroup);
+  with_residual.columns += 4;
+  EXPECT_EQ(plan(with_residual, mi300x).kernel, kernel::stream);
+}
+
+TEST(norm_plan, has_as_many_workgroups_as_the_device_holds) {
+  EXPECT_EQ(plan(matrix(10, 4096), mi300x).groups, 10);
+  EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 4096), mi300x).groups, 304 * 8);
+  EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 16384), mi300x).groups, 304 * 2);
+  const norm_plan few = plan(matrix(10, 3), mi300x); // 4 lanes a row: 64 rows a workgroup
+  EXPECT_EQ(few.groups, 1);
+  EXPECT_EQ(few.rows_per_group, 64);
+  EXPECT_EQ(plan(matrix(0, 10), mi300x).launches, 0);
+  EXPECT_EQ(plan(matrix(10, 0), mi300x).launches, 0);
+}
+
+TEST(norm_plan, counts_the_least_traffic) {
+  auto problem = matrix(1000, 512, data_type::bf16);
+  EXPECT_EQ(plan(problem, mi300x).min_bytes_read, 1000 * 512 * 2);
+  EXPECT_EQ(plan(problem, mi300x).min_bytes_written, 1000 * 512 * 2);
+  problem.has_weight = problem.has_bias = true; // of fp32
+  problem.has_residual = true;
+  problem.output = data_type::fp8_e4m3_fnuz;
+  problem.scaling = norm_scaling::per_row;
+  EXPECT_EQ(plan(problem, mi300x).min_bytes_read, 1000 * 512 * 4 + 512 * 8);
+  EXPECT_EQ(plan(problem, mi300x).min_bytes_written, 1000 * 512 * 3 + 1000 * 4);
+  EXPECT_EQ(plan(problem, mi300x).chunk, 8);
+  EXPECT_EQ(plan(problem, mi300x).readings, 1);
+  problem.columns = 200000;
+  EXPECT_EQ(plan(problem, mi300x).readings, 3);
+  problem.scaling = norm_scaling::given;
+  EXPECT_EQ(plan(problem, mi300x).readings, 2);
+}
+
+TEST(norm_plan, says_what_it_does_and_why) {
+  auto problem = matrix(100, 40000);
+  problem.has_weight = true;
+  problem.aligned = false;
+  const std::string words = plan(problem, mi300x).describe().c_str();
+  for (const char* part :
+       {"large_workgroup: 100 workgroups of 1024", "64 registers a lane", "384 bytes of LDS",
+        "read once", "weight and bias read again", "at element alignment",
+        "not workgroup: a row has 10000 chunks of 4", "not stream: large_workgroup holds the row"})
+    EXPECT_NE(words.find(part), std::string::npos) << part << " in\n" << words;
+  const norm_plan other = plan(matrix(3, 4), describe_device("gfx1100", 96));
+  EXPECT_EQ(other.outcome.code(), status_code::wrong_architecture);
+  EXPECT_NE(std::string(other.describe().c_str()).find("gfx1100"), std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,209 @@
+// Mixed types, special values, streams, resources, and what is moved.
+#include "norm_case.hpp"
+
+#include "sim_counters.hpp"
+
+namespace {
+
+using namespace wavetile;
+using namespace wavetile::test;
+
+// every array of a type of its own, HIP's types among them
+TEST(norm_types, may_all_differ) {
+  constexpr std::int64_t rows = 3, n = 1003;
+  const auto x = random_normals<bf16>(rows * n, 1);
+  const auto residual = random_normals<float>(rows * n, 2);
+  const auto weight = random_normals<fp16>(n, 3, 0.5, 1);
+  const auto bias = random_normals<bf16>(n, 4);
+  device_buffer<bf16> x_buffer(x), bias_buffer(bias);
+  device_buffer<float> residual_buffer(residual), y(rows * n);
+  device_buffer<fp16> weight_buffer(weight), sum(rows * n);
+  const status outcome = layer_norm(
+      norm_arrays{.x = make_view(reinterpret_cast<const __hip_bfloat16*>(x_buffer.data()), rows, n),
+                  .y = make_view(y.data(), rows, n),
+                  .weight = make_view(reinterpret_cast<const __half*>(weight_buffer.data()), n),
+                  .bias = make_view(bias_buffer.data(), n),
+                  .residual = make_view(residual_buffer.data(), rows, n),
+                  .sum = make_view(sum.data(), rows, n)},
+      {.epsilon = 1e-3f});
+  ASSERT_TRUE(outcome.ok()) << outcome.message();
+  const auto sums = sum.download();
+  const auto got = y.download();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::vector<double> h, w, b;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto at = static_cast<std::size_t>(r * n + i);
+      const fp16 expected = convert<fp16>(convert<float>(x[at]) + residual[at]);
+      ASSERT_EQ(float_bits(static_cast<float>(sums[at])), float_bits(static_cast<float>(expected)));
+      h.push_back(as_double(expected));
+      w.push_back(as_double(weight[static_cast<std::size_t>(i)]));
+      b.push_back(as_double(bias[static_cast<std::size_t>(i)]));
+    }
+    const norm_row row = norm_reference(norm_kind::layer, h, w, b, 1e-3, 16, false);
+    const std::vector<float> of_row(got.begin() + r * n, got.begin() + (r + 1) * n);
+    ASSERT_TRUE(verify_within(of_row, row.values, [&](std::size_t i) { return row.allowed[i]; }));
+  }
+}
+
+TEST(norm_options_, epsilon_counts) {
+  for (const float epsilon : {0.0f, 1e-6f, 1.0f, 100.0f}) {
+    norm_case<norm_kind::rms, float> rms{.rows = 2, .columns = 100};
+    rms.options.epsilon = epsilon;
+    rms.run_and_check();
+    norm_case<norm_kind::layer, float, float, void> layer{.rows = 2, .columns = 100};
+    layer.options.epsilon = epsilon;
+    layer.run_and_check();
+  }
+}
+
+// leading axes in any order; a broadcast input; an axis backwards
+TEST(norm_views, leading_axes_may_lie_anywhere) {
+  constexpr std::int64_t a = 3, b = 4, n = 70;
+  const auto values = random_normals<float>(a * b * n, 5);
+  const struct {
+    std::int64_t first, stride[2];
+  } layouts[] = {
+      {0, {b * n, n}}, {0, {n, a * n}}, {(b - 1) * n, {b * n, -n}}, {0, {0, n}}, {0, {0, 0}}};
+  for (const auto& layout : layouts) {
+    device_buffer<float> x(values), y(values.size());
+    ASSERT_TRUE(rms_norm(norm_arrays{.x = make_strided_view<float, 3>(
+                                         x.data() + layout.first, {a, b, n},
+                                         {layout.stride[0], layout.stride[1], 1}),
+                                     .y = make_view(y.data(), a, b, n)})
+                    .ok());
+    const auto got = y.download();
+    for (std::int64_t i = 0; i < a; ++i)
+      for (std::int64_t j = 0; j < b; ++j) {
+        const auto from =
+            values.begin() + layout.first + i * layout.stride[0] + j * layout.stride[1];
+        const norm_row row = norm_reference(norm_kind::rms, std::vector<double>(from, from + n), {},
+                                            {}, 1e-5f, 16, false);
+        const auto at = got.begin() + (i * b + j) * n;
+        ASSERT_TRUE(verify_within(std::vector<float>(at, at + n), row.values,
+                                  [&](std::size_t k) { return row.allowed[k]; }));
+      }
+  }
+}
+
+TEST(norm_stream_order, graphs_capture_and_repeat) {
+  hipStream_t stream = nullptr;
+  WAVETILE_TEST_HIP(hipStreamCreate(&stream));
+  constexpr std::int64_t rows = 4, n = 3000;
+  const auto values = random_normals<fp16>(rows * n, 5);
+  device_buffer<fp16> x(values), y(rows * n), direct(rows * n);
+  const auto call = [&](auto& to, hipStream_t on) {
+    return layer_norm(
+        norm_arrays{.x = make_view(x.data(), rows, n), .y = make_view(to.data(), rows, n)}, {}, on);
+  };
+  ASSERT_TRUE(call(direct, nullptr).ok());
+  hipGraph_t graph = nullptr;
+  hipGraphExec_t runnable = nullptr;
+  WAVETILE_TEST_HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  ASSERT_TRUE(call(y, stream).ok());
+  WAVETILE_TEST_HIP(hipStreamEndCapture(stream, &graph));
+  EXPECT_TRUE(y.untouched());
+  WAVETILE_TEST_HIP(hipGraphInstantiate(&runnable, graph, nullptr, nullptr, 0));
+  for (int i = 0; i < 3; ++i) {
+    y.poison();
+    WAVETILE_TEST_HIP(hipGraphLaunch(runnable, stream));
+    WAVETILE_TEST_HIP(hipStreamSynchronize(stream));
+    ASSERT_TRUE(verify_bits(y.download(), direct.download()));
+  }
+  WAVETILE_TEST_HIP(hipGraphExecDestroy(runnable));
+  WAVETILE_TEST_HIP(hipGraphDestroy(graph));
+  WAVETILE_TEST_HIP(hipStreamDestroy(stream));
+}
+
+template <class T>
+std::optional<wavesim_counts> count(std::int64_t rows, std::int64_t columns, bool weighted) {
+  const auto elements = static_cast<std::size_t>(rows * columns);
+  device_buffer<T> x(random_normals<T>(elements, 1)), y(elements),
+      w(static_cast<std::size_t>(columns));
+  return count_kernels([&] {
+    const auto from = make_view(const_cast<const T*>(x.data()), rows, columns);
+    const auto to = make_view(y.data(), rows, columns);
+    const status outcome =
+        weighted ? rms_norm(norm_arrays{.x = from, .y = to, .weight = make_view(w.data(), columns)})
+                 : rms_norm(norm_arrays{.x = from, .y = to});
+    ASSERT_TRUE(outcome.ok()) << outcome.message();
+  });
+}
+
+// one reading and one writing, all in 16-byte accesses, no scratch, no conflict
+TEST(norm_traffic, is_the_minimum_wherever_a_row_fits) {
+  for (const std::int64_t columns : {64, 256, 1024, 4096, 16384, 65536}) {
+    SCOPED_TRACE(columns);
+    const auto counts = count<float>(4, columns, false);
+    if (!counts)
+      GTEST_SKIP() << "only wavesim counts";
+    const auto bytes = 4 * static_cast<std::uint64_t>(columns) * 4;
+    for (const auto& c : {*counts, *count<bf16>(4, columns * 2, false)}) {
+      EXPECT_EQ(c.bytes_read, bytes);
+      EXPECT_EQ(c.bytes_written, bytes);
+      EXPECT_EQ(c.read_by_width[wavesim_width_16], bytes);
+      EXPECT_EQ(c.written_by_width[wavesim_width_16], bytes);
+      EXPECT_EQ(c.scratch_bytes_read + c.scratch_bytes_written, 0u);
+      EXPECT_EQ(c.lds_conflicts, 0u);
+      EXPECT_EQ(c.dispatches, 1u);
+    }
+  }
+}
+
+// lanes that work on several rows read the weight once
+TEST(norm_traffic, weights_stay_in_registers) {
+  constexpr std::int64_t rows = 8192, columns = 512;
+  const auto counts = count<bf16>(rows, columns, true);
+  if (!counts)
+    GTEST_SKIP() << "only wavesim counts";
+  constexpr std::uint64_t row_bytes = columns * 2;
+  constexpr std::uint64_t rows_at_a_time = 256 / 64 * 1; // 64 chunks: a wave a row
+  const auto device_groups = std::uint64_t{304} * 8;
+  const std::uint64_t teams = std::min<std::uint64_t>(rows, device_groups * rows_at_a_time);
+  EXPECT_EQ(counts->bytes_read, rows * row_bytes + teams * row_bytes);
+}
+
+template <norm_kind Kind, class T>
+void expect_resources() {
+  using types = kernels::norm_types<Kind, T, kernels::absent, kernels::absent, T, kernels::absent,
+                                    T, norm_scaling::none>;
+  using kind = norm_kernel;
+  constexpr auto config = &kernels::norm_config_for<types>;
+  const struct {
+    kind kernel;
+    void (*code)(kernels::norm_arguments<types>);
+    std::int64_t chunks;
+  } all[] = {
+      {kind::short_rows, &kernels::norm_short_rows<types, config(kind::short_rows)>, 64},
+      {kind::wave_rows, &kernels::norm_wave_rows<types, config(kind::wave_rows)>, 256},
+      {kind::small_workgroup, &kernels::norm_workgroup<types, config(kind::small_workgroup)>, 1024},
+      {kind::workgroup, &kernels::norm_workgroup<types, config(kind::workgroup)>, 4096},
+      {kind::large_workgroup, &kernels::norm_workgroup<types, config(kind::large_workgroup)>,
+       16384},
+      {kind::stream, &kernels::norm_stream_rows<types, config(kind::stream)>, 16385},
+  };
+  for (const auto& entry : all) {
+    SCOPED_TRACE(name_of(entry.kernel));
+    norm_problem problem;
+    problem.kind = Kind;
+    problem.input = problem.output = problem.weight = numeric_traits<T>::type;
+    problem.has_weight = true;
+    problem.rows = 4;
+    problem.columns = entry.chunks * types::chunk;
+    const norm_plan p = plan(problem, describe_device("gfx942", 304));
+    ASSERT_EQ(p.kernel, entry.kernel);
+    hipFuncAttributes attributes;
+    WAVETILE_TEST_HIP(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(entry.code)));
+    EXPECT_EQ(static_cast<std::int64_t>(attributes.sharedSizeBytes), p.lds_bytes);
+    EXPECT_EQ(attributes.localSizeBytes, 0u) << "scratch";
+    EXPECT_EQ(attributes.maxThreadsPerBlock, p.config.threads());
+    EXPECT_LE(attributes.numRegs, p.register_limit);
+    EXPECT_LT(p.row_registers, p.register_limit);
+  }
+}
+
+TEST(norm_resources, are_those_of_the_plan) {
+  expect_resources<norm_kind::rms, fp16>();
+  expect_resources<norm_kind::layer, float>();
+}
+
+} // namespace
