@@ -30,12 +30,11 @@ struct norm_problem {
 
   /// Elements that a lane takes at a time: 16 bytes of the smallest type, 8-bit results apart.
   constexpr int chunk() const {
-    int smallest = size_of(input);
-    if (scaling == norm_scaling::none && size_of(output) < smallest)
-      smallest = size_of(output);
-    if (has_residual)
-      for (const data_type type : {residual, sum})
-        smallest = size_of(type) < smallest ? size_of(type) : smallest;
+    const data_type types[] = {input, scaling == norm_scaling::none ? output : input,
+                               has_residual ? residual : input, has_residual ? sum : input};
+    int smallest = 16;
+    for (const data_type type : types)
+      smallest = size_of(type) < smallest ? size_of(type) : smallest;
     return 16 / smallest;
   }
   /// Bytes of a chunk of the row as kernels keep it.
