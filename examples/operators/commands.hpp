@@ -23,6 +23,16 @@ struct reduce_command {
   void run() const;
 };
 
+/// rms_norm, or layer_norm.
+struct norm_command {
+  std::string input, output, weight, bias, residual, sum, scales;
+  std::string type = "fp32"; ///< fp32, fp16 or bf16
+  std::string quantise;      ///< fp8 or int8; empty: results of `type`
+  float epsilon = 1e-5f;
+  void run_rms() const;
+  void run_layer() const;
+};
+
 struct matmul_command {
   std::string a, b, c, bias, output;
   std::string type = "fp32"; ///< fp32, fp64, fp16, bf16 or int8

@@ -3,6 +3,9 @@
 ///
 ///     operators softmax --input x.npy --output y.npy [--dtype fp32|fp16|bf16] [--scale S] [--log]
 ///                       [--mask m.npy] [--causal]
+///     operators rms_norm, layer_norm --input x.npy --output y.npy [--dtype ...] [--weight w.npy]
+///                       [--bias b.npy] [--residual r.npy --sum s.npy] [--epsilon E]
+///                       [--quantise fp8|int8 --scales s.npy]
 ///     operators reduce  --input x.npy --output y.npy --op sum [--axis -1|all] [--dtype ...]
 ///     operators matmul  --a a.npy --b b.npy --output d.npy [--c c.npy --beta B] [--alpha A]
 ///                       [--transa] [--transb] [--batch] [--dtype ...] [--bias v.npy]
@@ -18,6 +21,34 @@
 
 #include <cstdio>
 #include <exception>
+#include <utility>
+
+namespace {
+
+void add_norm_options(CLI::App& app, operators::norm_command& norm) {
+  app.add_option("--input", norm.input, "array of numbers, any rank")->required();
+  app.add_option("--output", norm.output, "file to write")->required();
+  app.add_option("--dtype", norm.type, "element type on the device")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fp32", "fp16", "bf16"}));
+  app.add_option("--weight", norm.weight, "a factor for each column");
+  app.add_option("--epsilon", norm.epsilon, "added to the mean of squares")->capture_default_str();
+  CLI::Option* residual =
+      app.add_option("--residual", norm.residual, "array of the input's shape, added to it first");
+  CLI::Option* sum = app.add_option("--sum", norm.sum, "file for input + residual");
+  residual->needs(sum);
+  sum->needs(residual);
+  CLI::Option* quantise =
+      app.add_option("--quantise", norm.quantise,
+                     "8-bit results, each row by its largest magnitude; not with a residual")
+          ->check(CLI::IsMember({"fp8", "int8"}))
+          ->excludes(residual);
+  CLI::Option* scales = app.add_option("--scales", norm.scales, "file for the scale of each row");
+  quantise->needs(scales);
+  scales->needs(quantise);
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Runs an operator of wavetile on NumPy files.", "operators");
@@ -54,6 +85,15 @@ int main(int argc, char** argv) {
       ->add_option("--dtype", reduce.type,
                    "element type on the device; without it that of the file")
       ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int32", "int64"}));
+
+  operators::norm_command rms_norm, layer_norm;
+  CLI::App* rms_app = app.add_subcommand(
+      "rms_norm", "RMSNorm over the last axis; the result is written as float32");
+  CLI::App* layer_app = app.add_subcommand(
+      "layer_norm", "LayerNorm over the last axis; the result is written as float32");
+  for (const auto& [sub, norm] : {std::pair(rms_app, &rms_norm), std::pair(layer_app, &layer_norm)})
+    add_norm_options(*sub, *norm);
+  layer_app->add_option("--bias", layer_norm.bias, "a number for each column, added last");
 
   operators::matmul_command matmul;
   CLI::App* matmul_app = app.add_subcommand(
@@ -122,6 +162,10 @@ int main(int argc, char** argv) {
     attention.has_scale = scale->count() != 0;
     if (*softmax_app)
       softmax.run();
+    else if (*rms_app)
+      rms_norm.run_rms();
+    else if (*layer_app)
+      layer_norm.run_layer();
     else if (*matmul_app)
       matmul.run();
     else if (*reduce_app)

@@ -22,6 +22,7 @@ int main() try {
   quickstart::table rows;
   quickstart::softmax_rows(rows);
   quickstart::reduce_rows(rows);
+  quickstart::norm_rows(rows);
   quickstart::matmul_rows(rows);
   quickstart::attention_rows(rows);
   return rows.finish() ? 0 : 1;

@@ -47,6 +47,7 @@ private:
 
 void softmax_rows(table&);
 void reduce_rows(table&);
+void norm_rows(table&);
 void matmul_rows(table&);
 void attention_rows(table&);
 

@@ -56,6 +56,8 @@
 
 #include <wavetile/attention.hpp>
 #include <wavetile/attention_decode.hpp>
+#include <wavetile/layer_norm.hpp>
 #include <wavetile/matmul.hpp>
 #include <wavetile/matmul_grouped.hpp>
+#include <wavetile/rms_norm.hpp>
 #endif

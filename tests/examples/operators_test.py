@@ -321,6 +321,78 @@ def test_errors(folder):
     refused(1, "cannot be written", "softmax", "--input", good, "--output", folder + "/no/y.npy")
 
 
+def fp32(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def normalised(row, weight, bias, layer):
+    """Values of one row with the default epsilon."""
+    mean = math.fsum(row) / len(row) if layer else 0.0
+    factor = 1 / math.sqrt(math.fsum((x - mean) ** 2 for x in row) / len(row) + 1e-5)
+    return [(x - mean) * factor * w + b for x, w, b in zip(row, weight, bias)]
+
+
+def test_norms(folder):
+    source = random.Random(4)
+    shape, columns, rows = (2, 7, 70), 70, 14
+    x = [fp32(source.gauss(1, 2)) for _ in range(rows * columns)]
+    residual = [fp32(source.gauss(0, 1)) for _ in range(rows * columns)]
+    weight = [fp32(source.gauss(1, 0.5)) for _ in range(columns)]
+    bias = [fp32(source.gauss(0, 0.5)) for _ in range(columns)]
+    save(folder + "/x.npy", shape, x)
+    save(folder + "/r.npy", shape, residual)
+    save(folder + "/w.npy", (columns,), weight)
+    save(folder + "/b.npy", (columns,), bias)
+    ones, zeros = [1.0] * columns, [0.0] * columns
+    # relative error of 8-bit numbers, half of the smallest, the largest
+    eight_bits = {"fp8": (2.0**-4, 2.0**-11, 240), "int8": (0, 0.5, 127)}
+    for kind, dtype, form in itertools.product(("rms_norm", "layer_norm"), DTYPES,
+                                               ("bare", "parameters", "residual", "fp8", "int8")):
+        name = "%s %s %s" % (kind, dtype, form)
+        layer, bare = kind == "layer_norm", form == "bare"
+        arguments = [kind, "--input", folder + "/x.npy", "--output", folder + "/y.npy", "--dtype", dtype]
+        if not bare:
+            arguments += ["--weight", folder + "/w.npy"]
+            arguments += ["--bias", folder + "/b.npy"] if layer else []
+        if form == "residual":
+            arguments += ["--residual", folder + "/r.npy", "--sum", folder + "/s.npy"]
+        if form in eight_bits:
+            arguments += ["--quantise", form, "--scales", folder + "/scales.npy"]
+        outcome = run(*arguments)
+        check(outcome.returncode == 0, name + ": " + outcome.stderr)
+        if outcome.returncode != 0:
+            continue
+        got_shape, descr, y = load(folder + "/y.npy")
+        check(got_shape == shape and descr == "<f4", name + ": shape or type")
+        round_input, unit = DTYPES[dtype]
+        h = [round_input(value) for value in x]
+        if form == "residual":
+            h = [round_input(fp32(a + round_input(b))) for a, b in zip(h, residual)]
+            check(list(load(folder + "/s.npy")[2]) == h, name + ": the sum")
+        scales = load(folder + "/scales.npy")[2] if form in eight_bits else [1.0] * rows
+        for r in range(rows):
+            values = normalised(h[r * columns:(r + 1) * columns], ones if bare else weight,
+                                bias if layer and not bare else zeros, layer)
+            smallest = 0
+            if form in eight_bits:
+                unit, half, most = eight_bits[form]
+                smallest = half * scales[r]
+                check(abs(scales[r] * most - max(map(abs, values))) <= 2.0**-18 * scales[r] * most,
+                      "%s: scale of row %d" % (name, r))
+            for want, have in zip(values, y[r * columns:(r + 1) * columns]):
+                # fp32 on the way: sums of 70 numbers of a size of 3
+                if abs(want - scales[r] * have) > (unit + 2.0**-18) * abs(want) + 2.0**-18 + smallest:
+                    check(False, "%s: row %d: %g instead of %g" % (name, r, scales[r] * have, want))
+                    return
+    outcome = run("rms_norm", "--input", folder + "/x.npy", "--output", folder + "/y.npy",
+                  "--weight", folder + "/x.npy")
+    check(outcome.returncode == 1 and "a weight of shape" in outcome.stderr, "wrong weight: " + outcome.stderr)
+    outcome = run("rms_norm", "--input", folder + "/x.npy", "--output", folder + "/y.npy", "--epsilon", "-1")
+    check(outcome.returncode == 1 and "epsilon: it is negative" in outcome.stderr, outcome.stderr)
+    outcome = run("rms_norm", "--input", folder + "/x.npy", "--output", folder + "/y.npy", "--quantise", "fp8")
+    check(outcome.returncode == 2 and "--scales" in outcome.stderr, "no scales: " + outcome.stderr)
+
+
 def test_matmul_errors(folder):
     def refused(code, expected, *arguments):
         output = folder + "/untouched.npy"
@@ -356,7 +428,7 @@ def test_empty(folder):
 
 
 with tempfile.TemporaryDirectory() as where:
-    for test in (test_softmax, test_reduce, test_matmul, test_attention, test_matmul_errors, test_errors, test_empty):
+    for test in (test_softmax, test_reduce, test_norms, test_matmul, test_attention, test_matmul_errors, test_errors, test_empty):
         before = len(failures)
         test(where)
         print("%-14s %s" % (test.__name__, "ok" if len(failures) == before else "FAILED"))

@@ -3,6 +3,9 @@
 
 #include "sim_counters.hpp"
 
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
+
 namespace {
 
 using namespace wavetile;

@@ -41,3 +41,19 @@ inline wavetile::status use_library(const library_arrays& arrays, hipStream_t st
   return wavetile::launch(&narrow_all, {.grid = 1, .block = 64}, stream, arrays.x, arrays.narrow,
                           arrays.narrower);
 }
+
+/// Instantiates what has kernels of its own beside these; not called.
+inline wavetile::status compile_norms(const library_arrays& arrays, hipStream_t stream) {
+  const auto x = wavetile::make_view(arrays.x, 1, 64);
+  const auto y = wavetile::make_view(arrays.y, 1, 64);
+  if (const auto outcome =
+          wavetile::rms_norm(wavetile::norm_arrays{.x = x, .y = y}, {.epsilon = 1e-6f}, stream);
+      !outcome)
+    return outcome;
+  return wavetile::layer_norm(
+      wavetile::norm_arrays{.x = x,
+                            .y = wavetile::make_view(arrays.narrower, 1, 64),
+                            .weight = wavetile::make_view(arrays.narrow, 64),
+                            .scales = wavetile::make_view(arrays.sum, 1)},
+      {}, stream);
+}

@@ -1,0 +1,126 @@
+/// \file
+/// rms_norm and layer_norm on files; a source for each, so that both compile at once.
+#pragma once
+
+#include "commands.hpp"
+#include "elements.hpp"
+
+#include "common/device_array.hpp"
+
+#include <wavetile/layer_norm.hpp>
+#include <wavetile/rms_norm.hpp>
+
+namespace operators {
+
+/// One number for each column, in fp32; `otherwise` where there is no file.
+inline std::vector<float> column_numbers(const std::string& path, const char* what,
+                                         std::int64_t columns, float otherwise) {
+  if (path.empty())
+    return std::vector<float>(static_cast<std::size_t>(columns), otherwise);
+  const npy::array file = npy::read(path);
+  if (file.shape.size() != 1 || file.shape[0] != columns)
+    throw npy::error(path + ": a " + what + " of shape " + npy::shape_text(file.shape) +
+                     ", the input has " + std::to_string(columns) + " columns");
+  return elements_as<float>(file);
+}
+
+template <wavetile::norm_kind Kind, class T>
+class norm_of_files {
+public:
+  norm_of_files(const norm_command& command, const npy::array& input)
+      : command_(command), shape_(input.shape), columns_(shape_.empty() ? 1 : shape_.back()),
+        rows_(columns_ == 0 ? 0 : input.size() / columns_), x_(elements_as<T>(input)),
+        weight_(column_numbers(command.weight, "weight", columns_, 1)),
+        bias_(column_numbers(command.bias, "bias", columns_, 0)) {}
+
+  void run() {
+    if (!command_.residual.empty())
+      with_residual();
+    else if (command_.quantise == "fp8")
+      quantised<wavetile::fp8_e4m3_fnuz>();
+    else if (command_.quantise == "int8")
+      quantised<std::int8_t>();
+    else
+      plain();
+  }
+
+private:
+  template <class E>
+  auto matrix(const example::device_array<E>& array) const {
+    return wavetile::make_view(array.data(), rows_, columns_);
+  }
+  template <class Arrays>
+  void call(const Arrays& arrays) const {
+    const wavetile::norm_options options{.epsilon = command_.epsilon};
+    if constexpr (Kind == wavetile::norm_kind::rms)
+      example::check(wavetile::rms_norm(arrays, options));
+    else
+      example::check(wavetile::layer_norm(arrays, options));
+  }
+  auto bias() const {
+    if constexpr (Kind == wavetile::norm_kind::rms)
+      return wavetile::no_array{};
+    else
+      return wavetile::make_view(bias_.data(), columns_);
+  }
+  auto weight() const { return wavetile::make_view(weight_.data(), columns_); }
+
+  void plain() {
+    const example::device_array<T> y(x_.size());
+    call(
+        wavetile::norm_arrays{.x = matrix(x_), .y = matrix(y), .weight = weight(), .bias = bias()});
+    npy::write(command_.output, to_npy<T>(y.to_host(), shape_));
+  }
+
+  void with_residual() {
+    const npy::array residual = npy::read(command_.residual);
+    if (residual.shape != shape_)
+      throw npy::error(command_.residual + ": a residual of shape " +
+                       npy::shape_text(residual.shape) + ", the input has " +
+                       npy::shape_text(shape_));
+    const example::device_array<T> sum(elements_as<T>(residual)), y(x_.size());
+    call(wavetile::norm_arrays{.x = matrix(x_),
+                               .y = matrix(y),
+                               .weight = weight(),
+                               .bias = bias(),
+                               .residual = matrix(sum),
+                               .sum = matrix(sum)});
+    npy::write(command_.output, to_npy<T>(y.to_host(), shape_));
+    npy::write(command_.sum, to_npy<T>(sum.to_host(), shape_));
+  }
+
+  template <class Q>
+  void quantised() {
+    const example::device_array<Q> y(x_.size());
+    const example::device_array<float> scales(static_cast<std::size_t>(rows_));
+    call(wavetile::norm_arrays{.x = matrix(x_),
+                               .y = matrix(y),
+                               .weight = weight(),
+                               .bias = bias(),
+                               .scales = wavetile::make_view(scales.data(), rows_)});
+    std::vector<float> values;
+    for (const Q value : y.to_host())
+      values.push_back(wavetile::convert<float>(value));
+    npy::write(command_.output, to_npy<float>(values, shape_));
+    npy::write(command_.scales, to_npy<float>(scales.to_host(), {rows_}));
+  }
+
+  const norm_command& command_;
+  std::vector<std::int64_t> shape_;
+  std::int64_t columns_, rows_;
+  example::device_array<T> x_;
+  example::device_array<float> weight_, bias_;
+};
+
+template <wavetile::norm_kind Kind>
+void run_norm(const norm_command& command) {
+  const npy::array input = npy::read(command.input);
+  if (command.type == "fp16")
+    norm_of_files<Kind, wavetile::fp16>(command, input).run();
+  else if (command.type == "bf16")
+    norm_of_files<Kind, wavetile::bf16>(command, input).run();
+  else
+    norm_of_files<Kind, float>(command, input).run();
+}
+
+} // namespace operators

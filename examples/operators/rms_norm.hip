@@ -1,0 +1,9 @@
+#include "norm.hpp"
+
+namespace operators {
+
+void norm_command::run_rms() const {
+  run_norm<wavetile::norm_kind::rms>(*this);
+}
+
+} // namespace operators
