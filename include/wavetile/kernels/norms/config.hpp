@@ -74,9 +74,9 @@ constexpr int slots_within(int registers, int bytes) {
   return slots;
 }
 
-/// The cut behind a name. `chunk_bytes` is what a chunk of the row takes as it is held; a residual
-/// is in flight beside it.
-constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, bool has_residual) {
+/// The cut behind a name. `chunk_bytes` is what a chunk of the row takes as it is held,
+/// `loaded_bytes` what it takes while it arrives: the same, or x and residual.
+constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes) {
   constexpr int usual = 16; // registers for the row, where rows are short enough
   switch (kernel) {
   case norm_kernel::short_rows:
@@ -88,7 +88,7 @@ constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, bool h
   case norm_kernel::workgroup:
     return {norm_method::workgroup, 16, slots_within(usual, chunk_bytes)};
   case norm_kernel::large_workgroup: // 128 registers a lane are all there are
-    return {norm_method::workgroup, 16, slots_within(has_residual ? 32 : 64, chunk_bytes)};
+    return {norm_method::workgroup, 16, slots_within(64, loaded_bytes)};
   case norm_kernel::stream:
     break;
   }

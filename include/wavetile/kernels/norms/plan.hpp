@@ -39,6 +39,10 @@ struct norm_problem {
   }
   /// Bytes of a chunk of the row as kernels keep it.
   constexpr int chunk_bytes() const { return chunk() * size_of(has_residual ? sum : input); }
+  /// And while they read it.
+  constexpr int loaded_bytes() const {
+    return has_residual ? chunk() * (size_of(input) + size_of(residual)) : chunk_bytes();
+  }
   /// Bytes of weight and bias of an element.
   constexpr int parameter_bytes() const {
     return (has_weight ? size_of(weight) : 0) + (has_bias ? size_of(bias) : 0);
@@ -82,8 +86,8 @@ struct norm_plan {
 /// (`describe_device("gfx942", 304)`).
 ///
 /// A row that fits in registers stays there, and each element is read and written once: up to
-/// 65,536 fp32 or 131,072 fp16 columns, half of that with a residual. Longer rows are read twice,
-/// with a scale for each row three times.
+/// 65,536 fp32 or 131,072 fp16 columns, half of that with a residual of the same type. Longer rows
+/// are read twice, with a scale for each row three times.
 constexpr norm_plan plan(const norm_problem& problem, const device_info& device) {
   norm_plan result;
   result.outcome = check_device(device);
@@ -96,7 +100,7 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   result.problem_chunks = chunks;
   result.aligned = problem.aligned;
   const auto config_for = [&](norm_kernel kernel) {
-    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.has_residual);
+    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.loaded_bytes());
   };
   result.kernel = norm_kernel::stream;
   bool fits = false;

@@ -40,6 +40,8 @@ struct norm_types {
       chunk_of<Input, residual, held,
                wavetile::detail::conditional_t<Scaling == norm_scaling::none, Output, Input>>;
   static constexpr int chunk_bytes = chunk * static_cast<int>(sizeof(held));
+  static constexpr int loaded_bytes =
+      has_residual ? chunk * static_cast<int>(sizeof(input) + sizeof(residual)) : chunk_bytes;
   /// Bytes of weight and bias of an element.
   static constexpr int parameter_bytes = (has_weight ? static_cast<int>(sizeof(weight)) : 0) +
                                          (has_bias ? static_cast<int>(sizeof(bias)) : 0);
@@ -48,7 +50,7 @@ struct norm_types {
 /// The cut that kernels for these types have under a name.
 template <class Types>
 constexpr norm_config norm_config_for(norm_kernel kernel) {
-  return norm_config_of(kernel, Types::chunk_bytes, Types::has_residual);
+  return norm_config_of(kernel, Types::chunk_bytes, Types::loaded_bytes);
 }
 
 /// Whether a lane keeps its share of weight and bias from row to row: in as many registers as leave
