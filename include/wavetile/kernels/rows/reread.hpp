@@ -14,7 +14,7 @@ namespace wavetile::kernels {
 template <class Arguments>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE Arguments
 reread([[maybe_unused]] const Arguments& arguments) {
-#if WAVETILE_AMDGCN
+#if WAVETILE_AMDGCN && defined(__OPTIMIZE__) // else the address is in a vector register
   auto* segment = __builtin_amdgcn_kernarg_segment_ptr();
   asm volatile("" : "+s"(segment));
   return *(const Arguments*)segment; // out of the constant address space: no C++ cast does it
