@@ -34,7 +34,7 @@ std::optional<traffic> count(const std::function<wavetile::status()>& call) {
 }
 
 table::table() {
-  std::printf("%-24s %-15s %-6s %10s  %-6s %14s %9s %10s\n", "operator", "shape", "dtype",
+  std::printf("%-24s %-18s %-8s %9s  %-6s %14s %9s %10s\n", "operator", "shape", "dtype",
               "max error", "result", "bytes moved", "/minimum", "conflicts");
 }
 
@@ -43,7 +43,7 @@ void table::row(const std::string& operation, const std::string& shape, const ch
                 std::uint64_t minimum_bytes) {
   ++rows_;
   passed_ += result.passed() ? 1 : 0;
-  std::printf("%-24s %-15s %-6s %10.2e  %-6s ", operation.c_str(), shape.c_str(), dtype,
+  std::printf("%-24s %-18s %-8s %9.2e  %-6s ", operation.c_str(), shape.c_str(), dtype,
               result.comparable ? result.max_error : NAN, result.passed() ? "pass" : "FAIL");
   if (moved)
     std::printf("%14llu %9.3f %10llu\n", static_cast<unsigned long long>(moved->bytes),
