@@ -55,6 +55,7 @@
 #include <wavetile/matrix/mma.hpp>
 
 #include <wavetile/attention.hpp>
+#include <wavetile/attention_append.hpp>
 #include <wavetile/attention_decode.hpp>
 #include <wavetile/layer_norm.hpp>
 #include <wavetile/matmul.hpp>
