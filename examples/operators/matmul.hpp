@@ -65,7 +65,7 @@ struct matrices {
   }
   template <class T>
   wavetile::view<T, 3> view_of(T* data, std::int64_t all) const {
-    return wavetile::make_strided_view<T, 3>(data, {all, rows, columns},
+    return wavetile::make_strided_view<T, 3>(data, {repeats ? all : batches, rows, columns},
                                              {repeats ? 0 : rows * columns, columns, 1});
   }
 };
@@ -77,7 +77,7 @@ void run_matmul(const matmul_command& command) {
       std::conditional_t<std::is_same_v<D, double> || std::is_same_v<D, std::int32_t>, D, float>;
   const npy::array a_file = npy::read(command.a), b_file = npy::read(command.b);
   const matrices a_size(a_file, command.a, command.batch), b_size(b_file, command.b, command.batch);
-  const std::int64_t batches = std::max(a_size.batches, b_size.batches);
+  const std::int64_t batches = a_size.repeats ? b_size.batches : a_size.batches;
   const std::int64_t m = command.transpose_a ? a_size.columns : a_size.rows;
   const std::int64_t n = command.transpose_b ? b_size.rows : b_size.columns;
 

@@ -91,6 +91,9 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     return status::failure(status_code::null_pointer, "items", "null pointer to a list");
   if (const status outcome = wavetile::detail::check_factors<types>(options, true); !outcome)
     return outcome;
+  if (options.splits > 1)
+    return status::failure(status_code::invalid_argument, "splits", options.splits, "0 or 1");
+  const int64_t bytes = matmul_grouped_workspace_bytes<A, B, D, Epilogue>(count);
   matmul_problem largest; // the extents of all together, for the choice
   bool work = false;
   for (int64_t i = 0; i < count; ++i) {
@@ -101,6 +104,9 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     const epilogue::output_shape shape{count, problem.m, problem.n / problem.columns_per_output};
     if (status outcome = steps.check(shape); !outcome)
       return outcome.append(" (product ").append(i).append(" of the list)");
+    for (const operand* array : {&call.a, &call.b, &call.c, &call.d})
+      if (status outcome = check_memory_apart(options.memory.data, bytes, *array); !outcome)
+        return outcome.append(" (product ").append(i).append(" of the list)");
     work = work || (problem.m > 0 && problem.n > 0);
     const int64_t m = problem.m > largest.m ? problem.m : largest.m;
     const int64_t k = problem.k > largest.k ? problem.k : largest.k;
@@ -114,6 +120,12 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   matmul_choice choice = matmul_choice::automatic;
   if (const status outcome = wavetile::detail::find_choice(options.kernel, choice); !outcome)
     return outcome;
+  if (Choice != matmul_choice::automatic && choice != matmul_choice::automatic && choice != Choice)
+    return status::failure(status_code::invalid_argument, "kernel", "it is ")
+        .append(options.kernel)
+        .append(", and this call has code for ")
+        .append(name_of(Choice))
+        .append(" only");
   if (Choice != matmul_choice::automatic)
     choice = Choice;
   else if (choice != matmul_choice::automatic && !in_every_call(choice))
@@ -146,7 +158,6 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     }
   }
 
-  const int64_t bytes = matmul_grouped_workspace_bytes<A, B, D, Epilogue>(count);
   if (options.memory.bytes < bytes)
     return status::failure(status_code::workspace_too_small, "workspace.bytes",
                            options.memory.bytes, ">= ")

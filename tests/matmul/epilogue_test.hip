@@ -190,4 +190,32 @@ TEST_P(matmul_epilogue, maxima_accumulate_and_keep_nans) {
 INSTANTIATE_TEST_SUITE_P(kernels, matmul_epilogue, testing::Values("small", "skinny"),
                          [](const auto& which) { return std::string(which.param); });
 
+// ---- steps on int32 ----------------------------------------------------------------------------
+
+template <class Step>
+WAVETILE_KERNEL void apply_step(Step step, const std::int32_t* in, std::int32_t* out) {
+  epilogue::place at{};
+  store_vec(out, step.apply(load_vec<4>(in), at));
+}
+
+template <class Step>
+std::vector<std::int32_t> applied(const Step& step, const std::vector<std::int32_t>& in) {
+  device_buffer<std::int32_t> from(in), to(4);
+  const status outcome = launch(apply_step<Step>, {.grid = 1, .block = 1}, nullptr, step,
+                                static_cast<const std::int32_t*>(from.data()), to.data());
+  EXPECT_TRUE(outcome.ok()) << outcome.message();
+  return to.download();
+}
+
+TEST(matmul_epilogue_int32, factors_and_bounds_are_rounded_once_and_saturate) {
+  using values = std::vector<std::int32_t>;
+  constexpr std::int32_t lowest = -2147483647 - 1, highest = 2147483647;
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const values in{400, -3, 5, 0};
+  EXPECT_EQ(applied(epilogue::scale_by{0.5f}, in), (values{200, -2, 2, 0})); // ties to even
+  EXPECT_EQ(applied(epilogue::scale_by{1e10f}, in), (values{highest, lowest, highest, 0}));
+  EXPECT_EQ(applied(epilogue::clamp{-0.6f, 3.4f}, in), (values{3, -1, 3, 0}));
+  EXPECT_EQ(applied(epilogue::clamp{-inf, inf}, in), in);
+}
+
 } // namespace

@@ -92,6 +92,16 @@ TEST(matmul_grouped, refusals_name_the_product) {
   const status wrong = all.run({}, memory);
   EXPECT_EQ(wrong.code(), status_code::unsupported_shape);
   EXPECT_NE(std::string(wrong.message()).find("product 1"), std::string::npos) << wrong.message();
+  all.items[1].b.extent[0] = 6;
+  const status parts = all.run({.splits = 4}, memory);
+  EXPECT_EQ(parts.code(), status_code::invalid_argument) << parts.message();
+  EXPECT_NE(std::string(parts.message()).find("splits"), std::string::npos) << parts.message();
+  matmul_options into_result;
+  into_result.memory = {all.items[1].d.data, all.bytes()};
+  const status overlap = matmul_grouped(all.items.data(), 2, into_result);
+  EXPECT_EQ(overlap.code(), status_code::overlapping) << overlap.message();
+  EXPECT_NE(std::string(overlap.message()).find("product 1"), std::string::npos);
+  EXPECT_TRUE(all.runs[1]->d.buffer().untouched());
   EXPECT_TRUE(all.runs[0]->d.buffer().untouched());
 }
 

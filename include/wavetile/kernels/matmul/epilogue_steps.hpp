@@ -23,6 +23,15 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, N> map(const vec<T, N>& values, con
   return result;
 }
 
+/// The nearest int32, ties to even; saturates, NaN gives 0.
+WAVETILE_HD WAVETILE_FORCE_INLINE int32_t to_int32(double x) {
+  if (is_nan(x))
+    return 0;
+  const double rounded = __builtin_rint(x);
+  constexpr double lowest = -2147483648.0, highest = 2147483647.0;
+  return static_cast<int32_t>(rounded < lowest ? lowest : rounded > highest ? highest : rounded);
+}
+
 /// `count` of `N` elements, at any multiple of the element size; the others are zero.
 template <class T, int N, class U>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, N> load_run(const U* from, int count) {
@@ -184,6 +193,7 @@ template <class T, int Rank>
 residual(view<T, Rank>) -> residual<wavetile::detail::remove_cv_t<T>, Rank>;
 
 /// x times a number, or, with a pointer, times the number found on the device when the kernel runs.
+/// int32 results are multiplied in fp64, rounded to nearest even and saturate; NaN gives 0.
 struct scale_by {
   static constexpr const char* name = "scale";
   float factor = 1.0f;
@@ -191,19 +201,32 @@ struct scale_by {
 
   template <class T, int N>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, N> apply(const vec<T, N>& values, place&) const {
-    const T by = static_cast<T>(pointer != nullptr ? factor * *pointer : factor);
-    return detail::map(values, [by](T x) { return x * by; });
+    const float by = pointer != nullptr ? factor * *pointer : factor;
+    return detail::map(values, [by](T x) {
+      if constexpr (wavetile::detail::is_integer_v<T>)
+        return detail::to_int32(static_cast<double>(x) * static_cast<double>(by));
+      else
+        return x * static_cast<T>(by);
+    });
   }
 };
 
-/// min(max(x, low), high); a NaN stays one.
+/// min(max(x, low), high); a NaN stays one. The bounds of int32 results are rounded to nearest even
+/// and saturate.
 struct clamp {
   static constexpr const char* name = "clamp";
   float low, high;
 
   template <class T, int N>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, N> apply(const vec<T, N>& values, place&) const {
-    const T least = static_cast<T>(low), most = static_cast<T>(high);
+    T least, most;
+    if constexpr (wavetile::detail::is_integer_v<T>) {
+      least = detail::to_int32(static_cast<double>(low));
+      most = detail::to_int32(static_cast<double>(high));
+    } else {
+      least = static_cast<T>(low);
+      most = static_cast<T>(high);
+    }
     return detail::map(values, [=](T x) { return minimum(maximum(x, least), most); });
   }
 };
