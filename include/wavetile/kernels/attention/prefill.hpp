@@ -78,7 +78,7 @@ struct query_rows {
 /// else stay in scalar registers from its start.
 template <class Arguments>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE const Arguments& arguments_again(const Arguments& first) {
-#if WAVETILE_AMDGCN
+#if WAVETILE_AMDGCN && defined(__OPTIMIZE__) // else the pointer is in memory
   auto* memory = __builtin_amdgcn_kernarg_segment_ptr();
   asm volatile("" : "+s"(memory));
   (void)first;
