@@ -180,7 +180,7 @@ def test_matmul(folder):
         round_input, unit = types[dtype]
         count = batches if batched else 1
 
-        def data(name, shape):
+        def data(name, shape, rounded=True):
             size = math.prod(shape)
             if integer:
                 values = [source.randint(-128, 127) for _ in range(size)]
@@ -188,7 +188,7 @@ def test_matmul(folder):
                 values = [struct.unpack("<f", struct.pack("<f", source.gauss(0, 0.3)))[0]
                           for _ in range(size)]
             save("%s/%s.npy" % (folder, name), shape, values, "<i4" if integer else "<f4")
-            return [round_input(v) for v in values]
+            return [round_input(v) if rounded else v for v in values]
 
         stack = (count,) if batched else ()
         a = data("a", stack + ((k, m) if trans_a else (m, k)))
@@ -202,7 +202,7 @@ def test_matmul(folder):
             alpha, beta = (2, -3) if integer else (0.75, 0.5)
             activation = "relu" if integer or dtype == "fp64" else source.choice(list(ACTIVATIONS))
             c = data("c", stack + (m, n))
-            bias = data("bias", (n,))
+            bias = data("bias", (n,), rounded=False)  # added in fp32
             arguments += ["--alpha", str(alpha), "--beta", str(beta), "--c", folder + "/c.npy",
                           "--bias", folder + "/bias.npy", "--activation", activation]
         what = " ".join(arguments)
