@@ -74,18 +74,70 @@ std::uint64_t tcp_accesses(const std::uint64_t* address, std::uint64_t mask, std
   return total;
 }
 
+namespace {
+
+/// Whether every lane is `stride` behind the one before it. AVX2 is there: wavesim needs it.
+[[gnu::target("avx2")]] bool has_stride(const std::uint64_t* address, std::uint64_t stride) {
+  std::uint64_t difference = 0;
+  for (unsigned lane = 1; lane < lanes; ++lane)
+    difference |= (address[lane] - address[lane - 1]) ^ stride;
+  return difference == 0;
+}
+
+/// A full wave with a stride that was counted before; false when it was not.
+bool count_again(GroupLines& lines, OpTally& record, const StridedAccesses::Access& access,
+                 Traffic traffic) {
+  for (const bool write : {false, true}) {
+    if (!(write ? writes(traffic) : reads(traffic)))
+      continue;
+    auto& known =
+        (write ? lines.strided_writes : lines.strided_reads).place(access.base, access.stride);
+    if (known.base != access.base || known.stride != access.stride || known.bytes != access.bytes)
+      return false;
+    if (!write || !reads(traffic))
+      record.tcp_accesses += known.look_ups;
+  }
+  return true;
+}
+
+void remember(GroupLines& lines, const StridedAccesses::Access& access, Traffic traffic) {
+  for (const bool write : {false, true})
+    if (write ? writes(traffic) : reads(traffic)) {
+      auto& accesses = write ? lines.strided_writes : lines.strided_reads;
+      accesses.place(access.base, access.stride) = access;
+      accesses.set_used();
+    }
+}
+
+} // namespace
+
 void count_global(Wave& wave, const Op& op, const std::uint64_t* address, std::uint64_t mask,
                   std::uint64_t bytes, Traffic traffic) {
   if (mask == 0)
     return;
+  StridedAccesses::Access access{address[0], address[1] - address[0], bytes, 0};
+  const bool strided = mask == ~0ull && has_stride(address, access.stride);
+  if (strided && access.stride == bytes) {
+    count_global_run(wave, op, address[0], bytes, traffic);
+    return;
+  }
   OpTally& record =
       add_bytes(wave, op, static_cast<std::uint64_t>(std::popcount(mask)), bytes, traffic);
-  record.tcp_accesses += tcp_accesses(address, mask, bytes);
   GroupLines& lines = lines_of(*wave.group);
+  const std::uint64_t before = record.tcp_accesses;
+  if (strided) {
+    if (count_again(lines, record, access, traffic))
+      return;
+    record.tcp_accesses = before;
+  }
+  access.look_ups = tcp_accesses(address, mask, bytes);
+  record.tcp_accesses += access.look_ups;
   if (reads(traffic))
     lines.read.add_lanes(address, mask, bytes);
   if (writes(traffic))
     lines.written.add_lanes(address, mask, bytes);
+  if (strided)
+    remember(lines, access, traffic);
 }
 
 void count_global_run(Wave& wave, const Op& op, std::uint64_t base, std::uint64_t bytes,

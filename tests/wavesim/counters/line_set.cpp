@@ -40,6 +40,16 @@ void LineSet::add(std::uint64_t address, std::uint64_t bytes) {
     return;
   std::uint64_t line = address / line_bytes;
   const std::uint64_t last = (address + bytes - 1) / line_bytes;
+  constexpr std::uint64_t few = 16;
+  if (line != 0 && last - line < few) { // in recent_ 0 is no line
+    std::uint64_t missing = 0;
+    for (std::uint64_t at = line; at <= last; ++at)
+      missing |= unknown(at);
+    if (missing == 0)
+      return;
+    for (std::uint64_t at = line; at <= last; ++at)
+      recent_[slot_of(at)] = at;
+  }
   while (line <= last) {
     const std::uint64_t block = line / lines_per_block;
     const std::uint64_t end = (block + 1) * lines_per_block - 1;
@@ -57,12 +67,14 @@ void LineSet::add_lanes(const std::uint64_t* address, std::uint64_t lanes, std::
   for (; lanes != 0; lanes &= lanes - 1) {
     const std::uint64_t at = address[std::countr_zero(lanes)];
     const std::uint64_t first = at / line_bytes, last = (at + bytes - 1) / line_bytes;
-    if (first == line && last == line)
+    if ((first == line && last == line) || (first != 0 && (unknown(first) | unknown(last)) == 0))
       continue;
     if (first / lines_per_block != last / lines_per_block) {
       add(at, bytes);
       continue;
     }
+    recent_[slot_of(first)] = first;
+    recent_[slot_of(last)] = last;
     if (first / lines_per_block != block) {
       if (mask != 0)
         insert(block, mask);
@@ -83,8 +95,10 @@ void LineSet::merge(const LineSet& other) {
 }
 
 void LineSet::clear() {
-  if (used_ != 0)
+  if (used_ != 0) {
     slots_.assign(slots_.size(), Slot{});
+    recent_.fill(0);
+  }
   used_ = 0;
   size_ = 0;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 namespace wavesim {
 
@@ -20,6 +21,11 @@ int width_index(std::uint32_t bytes) {
   constexpr std::array<std::uint32_t, wavesim_width_count> widths{1, 2, 4, 8, 12, 16};
   const auto at = std::find(widths.begin(), widths.end(), bytes);
   return at == widths.end() ? -1 : static_cast<int>(at - widths.begin());
+}
+
+/// Compilers write down paths with "..", as the build had them.
+std::string without_detours(const std::string& line) {
+  return line.empty() ? line : std::filesystem::path(line).lexically_normal().string();
 }
 
 /// Adds what one instruction of the code did to the sums.
@@ -60,7 +66,7 @@ Counts& Counts::operator+=(const Counts& other) {
   return *this;
 }
 
-void Report::add(const Dispatch& dispatch, const Tally& tally, bool keep_dispatch) {
+void Report::add(const Dispatch& dispatch, const Tally& tally, const ReportOptions& options) {
   const Kernel& kernel = *dispatch.kernel;
   KernelCounts& entry = kernels_[kernel.name];
   if (entry.mangled.empty()) {
@@ -78,17 +84,35 @@ void Report::add(const Dispatch& dispatch, const Tally& tally, bool keep_dispatc
   total.lines_written = tally.kernel_lines_written.size();
   total.group_lines_read = tally.group_lines_read;
   total.group_lines_written = tally.group_lines_written;
+  Bound bound;
   for (const Op* op : kernel.object->decoded()) {
     if (op->id >= tally.ops.size() || tally.ops[op->id].executions == 0 || !op->info)
       continue;
     const OpTally& done = tally.ops[op->id];
     add_instruction(counts, *op->info, done);
     InstructionCounts& code = entry.code[op->pc - kernel.object->text_begin()];
-    code.mnemonic = op->info->mnemonic;
+    if (code.mnemonic.empty()) {
+      code.mnemonic = op->info->mnemonic;
+      code.unit = op->info->unit;
+      code.cost = issue_cost(*op);
+      if (options.lines)
+        code.line = without_detours(kernel.object->source_line(op->pc));
+    }
     code.tally += done;
+    bound.add_instruction(*op, done);
   }
   entry.counts += counts;
-  if (keep_dispatch) {
+  if (options.model) {
+    bound.add_dispatch(dispatch, tally);
+    entry.bound += bound;
+    if (entry.object != kernel.object) { // first launch, or loaded again
+      entry.object = kernel.object;
+      entry.loops = find_loops(kernel, true);
+      entry.waits = {};
+    }
+    entry.waits.merge(tally.waits);
+  }
+  if (options.dispatches) {
     DispatchCounts one;
     one.serial = dispatch.serial;
     one.mangled = kernel.name;
@@ -97,6 +121,14 @@ void Report::add(const Dispatch& dispatch, const Tally& tally, bool keep_dispatc
     one.counts = std::move(counts);
     dispatches_.push_back(std::move(one));
   }
+}
+
+SteadyLoop KernelCounts::steady() const {
+  const int loop = steady_loop(loops, [&](const LoopNest::Instruction& i) {
+    const auto found = code.find(i.offset);
+    return found == code.end() ? std::uint64_t{0} : found->second.tally.executions;
+  });
+  return steady_distances(loops, loop, waits);
 }
 
 void Report::clear() {

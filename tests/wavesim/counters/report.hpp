@@ -4,6 +4,8 @@
 #include "counters/api.h"
 #include "counters/tally.hpp"
 #include "isa/op.hpp"
+#include "model/bound.hpp"
+#include "model/distances.hpp"
 
 #include <cstdint>
 #include <map>
@@ -12,10 +14,18 @@
 
 namespace wavesim {
 
+class CodeObject;
 struct Dispatch;
 
 /// Version of the JSON document; raised when a field changes its meaning or goes away.
 inline constexpr int report_version = 1;
+
+/// What a report keeps beside the sums by kernel.
+struct ReportOptions {
+  bool dispatches = false; ///< every dispatch
+  bool model = false;      ///< bound and distances
+  bool lines = false;      ///< source lines of instructions
+};
 
 struct Counts {
   wavesim_counts total{};             ///< size is not used
@@ -26,13 +36,23 @@ struct Counts {
 
 struct InstructionCounts {
   std::string mnemonic;
+  Unit unit = Unit::other;
   OpTally tally;
+  IssueCost cost;
+  std::string line; ///< "file:line" when lines are kept and the code has them
 };
 
 struct KernelCounts {
   std::string mangled, name;
   Counts counts;
   std::map<std::uint64_t, InstructionCounts> code; ///< by offset in the code object's text
+  Bound bound;
+  const CodeObject* object = nullptr; ///< whose loops these are; may be gone
+  LoopNest loops;
+  LoadWaits waits; ///< by Op::id of that code object
+
+  /// The steady loop by what was executed.
+  SteadyLoop steady() const;
 };
 
 struct DispatchCounts {
@@ -44,7 +64,7 @@ struct DispatchCounts {
 
 class Report {
 public:
-  void add(const Dispatch& dispatch, const Tally& tally, bool keep_dispatch);
+  void add(const Dispatch& dispatch, const Tally& tally, const ReportOptions& options);
   void clear();
 
   Counts total() const;
@@ -60,6 +80,9 @@ private:
 
 /// A table for people.
 std::string to_text(const Report& report);
+
+/// The source lines that cost a kernel most; "" when none is known.
+std::string lines_text(const KernelCounts& kernel);
 
 /// The document described in the folder's README, "Counters".
 std::string to_json(const Report& report);

@@ -1,5 +1,7 @@
 #include "counters/report.hpp"
 #include "counters/rules.hpp"
+#include "model/distance_text.hpp"
+#include "model/parameters.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -59,6 +61,8 @@ ordered_json code_json(const KernelCounts& kernel) {
       if (value != 0)
         one[name] = value;
     };
+    if (!code.line.empty())
+      one["line"] = code.line;
     put("lanes", t.lanes);
     put("lds_clocks", t.lds_clocks);
     put("lds_conflicts", t.lds_conflicts);
@@ -88,11 +92,29 @@ ordered_json rules_json() {
 
 } // namespace
 
+namespace {
+
+ordered_json parameters_json() {
+  ordered_json out = ordered_json::array();
+  for (const parameters::Parameter& p : parameters::all)
+    out.push_back({{"name", p.name},
+                   {"value", p.value},
+                   {"unit", p.unit},
+                   {"evidence", evidence_name(p.evidence)},
+                   {"source", p.source}});
+  return out;
+}
+
+} // namespace
+
 std::string to_json(const Report& report) {
   ordered_json kernels = ordered_json::array();
   for (const auto& [mangled, kernel] : report.kernels()) {
     ordered_json one = {{"name", kernel.name}, {"mangled", mangled}};
     one.update(counts_json(kernel.counts));
+    one["residency"] = residency_json(kernel.bound.residency());
+    one["bound"] = bound_json(kernel.bound);
+    one["steady_loop"] = steady_json(kernel.loops, kernel.steady());
     one["code"] = code_json(kernel);
     kernels.push_back(std::move(one));
   }
@@ -114,6 +136,7 @@ std::string to_json(const Report& report) {
     document["dispatches"] = std::move(dispatches);
   }
   document["rules"] = rules_json();
+  document["parameters"] = parameters_json();
   // Names come from other people's binaries: replace what is not UTF-8 rather than throw.
   return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -1,5 +1,6 @@
 #include "counters/grouped.hpp"
 #include "counters/report.hpp"
+#include "model/distance_text.hpp"
 
 #include <fmt/format.h>
 
@@ -106,6 +107,9 @@ std::string to_text(const Report& report) {
   for (const auto& [mangled, kernel] : report.kernels()) {
     fmt::format_to(std::back_inserter(out), "\nkernel {}\n", kernel.name);
     out += counts_text(kernel.counts);
+    out += bound_text(kernel.bound);
+    out += distance_text(kernel.loops, kernel.steady(), kernel.bound.residency(), false);
+    out += lines_text(kernel);
   }
   if (report.kernels().size() > 1) {
     out += "\nall kernels\n";

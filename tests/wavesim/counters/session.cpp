@@ -36,8 +36,12 @@ Session& session() {
 }
 
 Session::Session()
-    : print_(environment_flag("WAVESIM_COUNTERS")),
-      per_dispatch_(environment_flag("WAVESIM_PER_DISPATCH")), json_(variable("WAVESIM_JSON")) {}
+    : print_(environment_flag("WAVESIM_COUNTERS")), options_{.dispatches = environment_flag(
+                                                                 "WAVESIM_PER_DISPATCH"),
+                                                             .model = true,
+                                                             .lines =
+                                                                 environment_flag("WAVESIM_LINES")},
+      json_(variable("WAVESIM_JSON")) {}
 
 bool Session::counting() const {
   const std::lock_guard lock(mutex_);
@@ -47,9 +51,9 @@ bool Session::counting() const {
 void Session::add(const Dispatch& dispatch, const Tally& tally) {
   const std::lock_guard lock(mutex_);
   if (print_ || !json_.empty())
-    whole_.add(dispatch, tally, per_dispatch_);
+    whole_.add(dispatch, tally, options_);
   if (window_open_)
-    window_.add(dispatch, tally, false);
+    window_.add(dispatch, tally, {});
 }
 
 void Session::finish() {

@@ -5,6 +5,7 @@
 //   WAVESIM_COUNTERS=1       print a table to stderr at exit
 //   WAVESIM_JSON=<file>      write the counts as JSON at exit
 //   WAVESIM_PER_DISPATCH=1   list every dispatch beside the kernels
+//   WAVESIM_LINES=1          list the source lines that cost most (code built with -g)
 #pragma once
 
 #include "counters/api.h"
@@ -38,7 +39,8 @@ private:
   Session();
 
   mutable std::mutex mutex_;
-  bool print_ = false, per_dispatch_ = false;
+  bool print_ = false;
+  ReportOptions options_;
   std::string json_;
   bool window_open_ = false;
   Report whole_;  ///< since the start of the process

@@ -19,6 +19,7 @@ OpTally& OpTally::operator+=(const OpTally& other) {
 
 void Tally::grow(std::uint32_t id) {
   ops.resize(id + 64);
+  costs.resize(id + 64);
 }
 
 void Tally::end_group(Workgroup& group) {
@@ -30,6 +31,8 @@ void Tally::end_group(Workgroup& group) {
   kernel_lines_written.merge(group.lines->written);
   group.lines->read.clear();
   group.lines->written.clear();
+  group.lines->strided_reads.clear();
+  group.lines->strided_writes.clear();
 }
 
 void Tally::merge(const Tally& other) {
@@ -37,6 +40,9 @@ void Tally::merge(const Tally& other) {
     ops.resize(other.ops.size());
   for (std::size_t id = 0; id < other.ops.size(); ++id)
     ops[id] += other.ops[id];
+  waits.merge(other.waits);
+  alone_clocks += other.alone_clocks;
+  alone_groups += other.alone_groups;
   group_lines_read += other.group_lines_read;
   group_lines_written += other.group_lines_written;
   kernel_lines_read.merge(other.kernel_lines_read);

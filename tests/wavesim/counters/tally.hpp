@@ -4,12 +4,15 @@
 #pragma once
 
 #include "counters/line_set.hpp"
+#include "model/issue_cost.hpp"
+#include "model/load_waits.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace wavesim {
 
+struct Op;
 struct Workgroup;
 
 struct OpTally {
@@ -28,6 +31,10 @@ struct OpTally {
 
 struct Tally {
   std::vector<OpTally> ops;           ///< by Op::id; grown on demand
+  std::vector<IssueCost> costs;       ///< of the same; Pipe::unknown until it is executed
+  LoadWaits waits;                    ///< distances from loads to their waits
+  std::uint64_t alone_clocks = 0;     ///< WavePace::alone of a followed workgroup's last wave
+  std::uint64_t alone_groups = 0;     ///< workgroups whose pace was followed
   std::uint64_t group_lines_read = 0; ///< distinct lines per workgroup, summed over workgroups
   std::uint64_t group_lines_written = 0;
   LineSet kernel_lines_read; ///< distinct over the dispatch
@@ -37,6 +44,12 @@ struct Tally {
     if (id >= ops.size())
       grow(id);
     return ops[id];
+  }
+  /// After of(op.id).
+  [[gnu::always_inline]] const IssueCost& cost_of(const Op& op, std::uint32_t id) {
+    if (costs[id].pipe == Pipe::unknown) [[unlikely]]
+      costs[id] = issue_cost(op);
+    return costs[id];
   }
   /// To be called once when a workgroup has ended: takes its lines into the sums and empties them.
   void end_group(Workgroup& group);

@@ -5,6 +5,8 @@
 #include "counters/tally.hpp"
 #include "exec/memory_rows.hpp"
 
+#include <cstring>
+
 namespace wavesim::WAVESIM_SIMD_NS {
 
 /// The lanes of `exec` whose access of `bytes` at address + offset lies inside LDS. The others read
@@ -41,11 +43,44 @@ inline bool lds_is_run(const std::uint32_t* address, unsigned bytes) {
   return difference == 0;
 }
 
+/// The same question for a full wave of 16 bytes a lane. Each lane has one of eight groups of four
+/// banks; as powers of two, eight of those add up to 255 (modulo 256) only when all differ.
+inline bool lds_quads_conflict_free(LdsPhases phases, const std::uint32_t* address,
+                                    std::uint32_t offset) {
+  alignas(64) std::uint8_t group[lanes];
+  std::uint32_t misaligned = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const std::uint32_t at = address[lane] + offset;
+    misaligned |= at;
+    group[lane] = static_cast<std::uint8_t>(1u << (at >> 4 & 7));
+  }
+  if (misaligned & 15)
+    return false;
+  std::uint32_t four[lanes / 4]; // lanes 4 i to 4 i + 3
+  std::memcpy(four, group, sizeof four);
+  const auto free_pair = [&](unsigned a, unsigned b) {
+    const std::uint64_t lanes_of_phase = four[a] | std::uint64_t{four[b]} << 32;
+    return unsigned{lanes_of_phase * 0x0101010101010101ull >> 56 == 255};
+  };
+  unsigned all = 1;
+  for (unsigned half = 0; half < 16; half += 8)
+    if (phases == LdsPhases::eighths)
+      all &= free_pair(half, half + 1) & free_pair(half + 2, half + 3) &
+             free_pair(half + 4, half + 5) & free_pair(half + 6, half + 7);
+    else
+      all &= free_pair(half, half + 5) & free_pair(half + 1, half + 4) &
+             free_pair(half + 2, half + 7) & free_pair(half + 3, half + 6);
+  return all != 0;
+}
+
 /// Whether in every phase all active lanes want different banks: the common case, decided without
 /// looking at single lanes. Natural alignment is part of the question.
 template <unsigned Bytes>
 inline bool lds_conflict_free(LdsPhases phases, const std::uint32_t* address, std::uint32_t offset,
                               std::uint64_t exec) {
+  if constexpr (Bytes == 16)
+    if (exec == ~0ull)
+      return lds_quads_conflict_free(phases, address, offset);
   constexpr std::uint32_t dwords_each = (1u << (Bytes / 4)) - 1;
   Row used; // banks of a lane, one bit each
   spread_mask(used, exec);

@@ -5,6 +5,7 @@
 #include "machine/fault.hpp"
 #include "machine/occupancy.hpp"
 #include "machine/start_wave.hpp"
+#include "model/parameters.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,6 +23,9 @@ constexpr std::uint64_t quantum = 4096;
 constexpr std::uint64_t probe = 512;
 /// Turns of a wave in which it only polled, before its workgroup is taken to wait for another one.
 constexpr unsigned patience = 4;
+
+/// Counting: the workgroups whose waves' pace is followed, the first ones and some of the others.
+constexpr std::uint64_t followed_first = 8, followed_every = 16;
 
 constexpr std::align_val_t lds_alignment{64};
 
@@ -112,6 +116,12 @@ void ResidentGroup::start(const Dispatch& dispatch, std::uint64_t linear, Tally*
     give_scratch(wave, memory_[i], dispatch);
     start_wave(wave, group_, i, memory_[i].used_vgprs, memory_[i].used_agprs);
   }
+  followed_ = tally && (linear < followed_first || linear % followed_every == 0);
+  if (followed_) {
+    paces_.resize(group_.wave_count);
+    for (WavePace& pace : paces_)
+      pace.start(group_.wave_count);
+  }
   if (observers_ != options.observers) {
     observers_ = options.observers;
     observer_ = observers_ ? observers_->make() : nullptr;
@@ -140,11 +150,38 @@ static void execute_watched(Wave& wave, const Op& op, Observer& observer) {
   }
 }
 
+/// Counts one instruction, which `execute` executes; `pace` is null for waves that are not
+/// followed.
+template <class Execute>
+[[gnu::always_inline]] static inline void execute_counted(Wave& wave, const Op& op, WavePace* pace,
+                                                          const Execute& execute) {
+  Tally& tally = *wave.tally;
+  ++tally.of(op.id).executions;
+  if (!pace) {
+    execute();
+    return;
+  }
+  const IssueCost& cost = tally.cost_of(op, op.id);
+  pace->issue(cost, op.id, tally.waits);
+  if (!cost.vm && !cost.lgkm) {
+    execute();
+    return;
+  }
+  // Field by field: a copy of the record would wait for the store of `executions`.
+  const OpTally& done = tally.ops[op.id];
+  const std::uint64_t lds = done.lds_clocks, look_ups = done.tcp_accesses;
+  const std::uint64_t bytes = done.bytes_read + done.bytes_written;
+  execute();
+  pace->served(cost, done.lds_clocks - lds,
+               std::max(done.tcp_accesses - look_ups,
+                        (done.bytes_read + done.bytes_written - bytes) / parameters::l1_bytes));
+}
+
 /// Up to `left` instructions, as long as the wave runs. With Watch: whether one of them looked at
 /// memory that others write.
 template <bool Count, bool Watch, bool Observe>
 static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left,
-                     [[maybe_unused]] Observer* observer) {
+                     [[maybe_unused]] WavePace* pace, [[maybe_unused]] Observer* observer) {
   const auto fetch = [&] {
     const Op* op = code.at(wave.pc);
     if (!op) [[unlikely]]
@@ -158,18 +195,22 @@ static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left,
     const Op* const next = code.known(behind);
     wave.pc = behind;
     ++wave.retired;
-    if constexpr (Count)
-      ++wave.tally->of(op->id).executions;
     if constexpr (Watch)
       watched |= polls_memory(*op);
-    if constexpr (Observe) {
-      if (observer->before(wave, *op)) {
-        execute_watched(wave, *op, *observer);
-        observer->after(wave, *op);
+    const auto execute = [&] {
+      if constexpr (Observe) {
+        if (observer->before(wave, *op)) {
+          execute_watched(wave, *op, *observer);
+          observer->after(wave, *op);
+        }
+      } else {
+        op->execute(wave, *op);
       }
-    } else {
-      op->execute(wave, *op);
-    }
+    };
+    if constexpr (Count)
+      execute_counted(wave, *op, pace, execute);
+    else
+      execute();
     if (--left == 0 || wave.status != WaveStatus::running)
       return watched;
     op = wave.pc == behind && next ? next : fetch();
@@ -181,10 +222,11 @@ void ResidentGroup::turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigne
   const CodeObject& code = *group_.dispatch->kernel->object;
   wave.status = WaveStatus::running;
   const std::uint64_t before = wave.retired;
-  run_wave<Count, false, Observe>(wave, code, quantum, observer_.get());
+  WavePace* const pace = Count && followed_ ? &paces_[wave.index] : nullptr;
+  run_wave<Count, false, Observe>(wave, code, quantum, pace, observer_.get());
   bool polling = wave.status == WaveStatus::yielded;
   if (may_park && wave.status == WaveStatus::running)
-    polling = run_wave<Count, true, Observe>(wave, code, probe, observer_.get()) ||
+    polling = run_wave<Count, true, Observe>(wave, code, probe, pace, observer_.get()) ||
               wave.status == WaveStatus::yielded;
   idle += wave.retired - before;
   if (polling)
@@ -243,8 +285,14 @@ ResidentGroup::Outcome ResidentGroup::run(bool may_park, bool fresh, std::uint64
     return options.count ? run_as<true, false>(may_park, fresh, idle, options)
                          : run_as<false, false>(may_park, fresh, idle, options);
   }();
-  if (outcome == Outcome::ended && options.count)
+  if (outcome == Outcome::ended && options.count) {
     tally_->end_group(group_);
+    std::uint64_t last = 0;
+    for (unsigned i = 0; followed_ && i < group_.wave_count; ++i)
+      last = std::max(last, paces_[i].alone());
+    tally_->alone_clocks += last;
+    tally_->alone_groups += followed_;
+  }
   if (outcome == Outcome::ended && observer_)
     observer_->end(group_);
   return outcome;

@@ -5,6 +5,7 @@
 #include "machine/dispatch.hpp"
 #include "machine/observer.hpp"
 #include "machine/wave.hpp"
+#include "model/wave_pace.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -46,6 +47,8 @@ private:
 
   Workgroup group_;
   std::vector<WaveMemory> memory_;
+  bool followed_ = false;       ///< counting: the waves' pace as well
+  std::vector<WavePace> paces_; ///< by wave
   std::byte* lds_ = nullptr;
   std::size_t lds_capacity_ = 0;
   unsigned alive_ = 0;

@@ -1,39 +1,6 @@
 #include "model/wave_pace.hpp"
 
-#include "model/parameters.hpp"
-
-#include <algorithm>
-
 namespace wavesim {
-
-void WavePace::Timeline::issue(const IssueCost& cost) {
-  switch (cost.pipe) {
-  case Pipe::unknown:
-  case Pipe::front_end:
-    return;
-  case Pipe::slot:
-    slot += cost.clocks;
-    return;
-  case Pipe::vector: {
-    const std::uint64_t begin = std::max(slot, vector);
-    slot = begin + parameters::slot;
-    vector = begin + cost.clocks;
-    return;
-  }
-  case Pipe::matrix:
-  case Pipe::matrix_blocking: {
-    const std::uint64_t begin = std::max({slot, vector, matrix});
-    slot = begin + parameters::slot;
-    matrix = begin + cost.clocks;
-    vector = cost.pipe == Pipe::matrix ? slot : matrix;
-    return;
-  }
-  }
-}
-
-std::uint64_t WavePace::Timeline::end() const {
-  return std::max({slot, vector, matrix});
-}
 
 void WavePace::start(unsigned waves) {
   *this = WavePace{};
@@ -56,15 +23,13 @@ void WavePace::outstanding(const IssueCost& cost, std::uint32_t id) {
 void WavePace::served(const IssueCost& cost, std::uint64_t lds_clocks,
                       std::uint64_t vector_clocks) {
   if (cost.lgkm) {
-    std::uint64_t latency = parameters::scalar_latency;
-    std::uint64_t begin = alone_.slot;
-    if (lds_clocks != 0) {
+    if (cost.unordered && lds_clocks == 0) {
+      lgkm_.newest().done = alone_.slot + parameters::scalar_latency;
+    } else {
       constexpr unsigned in_latency = 2; // clocks of the access whose latency was measured
       lds_free_ = std::max(lds_free_, alone_.slot) + lds_clocks * waves_;
-      begin = lds_free_;
-      latency = parameters::lds_latency - in_latency;
+      lgkm_.newest().done = lds_free_ + parameters::lds_latency - in_latency;
     }
-    lgkm_.newest().done = begin + latency;
   }
   if (cost.vm) {
     constexpr unsigned in_latency = 16;

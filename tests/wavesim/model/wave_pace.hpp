@@ -12,7 +12,9 @@
 
 #include "model/issue_cost.hpp"
 #include "model/load_waits.hpp"
+#include "model/parameters.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace wavesim {
@@ -43,8 +45,21 @@ public:
 private:
   struct Timeline {
     std::uint64_t slot = 0, vector = 0, matrix = 0; ///< when each is free again
-    void issue(const IssueCost& cost);
-    std::uint64_t end() const;
+    void issue(const IssueCost& cost) {
+      if (cost.pipe == Pipe::slot)
+        slot += cost.clocks;
+      else if (cost.pipe >= Pipe::vector)
+        issue_vector(cost);
+    }
+    void issue_vector(const IssueCost& cost) {
+      const bool matrices = cost.pipe != Pipe::vector;
+      std::uint64_t begin = std::max(slot, vector);
+      begin = matrices ? std::max(begin, matrix) : begin;
+      slot = begin + parameters::slot;
+      matrix = matrices ? begin + cost.clocks : matrix;
+      vector = cost.pipe == Pipe::matrix ? slot : begin + cost.clocks;
+    }
+    std::uint64_t end() const { return std::max({slot, vector, matrix}); }
   };
   struct Entry {
     std::uint32_t id = 0;

@@ -1,5 +1,5 @@
 // The five kernels of the ladder compute the product, whatever feeds their matrix units. What the
-// counters and the bound say of them: test_ladder.cpp, which starts this program.
+// counters and the bound say of them: test_ladder_model.cpp, which starts this program.
 #include "tests/ladder_kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 
 namespace {
 
-constexpr int m = 256, n = 256, k = 512;
+constexpr int m = 256, n = 256, k = 1024;
 
-/// Values of bf16 with a few bits, so that products and sums of 512 of them are exact in fp32.
+/// Values of bf16 with a few bits, so that products and sums of k of them are exact in fp32.
 std::vector<ladder::half_bits> numbers(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<ladder::half_bits> out(count);

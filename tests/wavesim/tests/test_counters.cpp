@@ -97,6 +97,24 @@ TEST(LdsClocks, StrideTable) {
       }
 }
 
+/// Published times of ds_read_b32 by stride on MI300 (µs): from 4 on they are the counted clocks
+/// times one constant. At 1 and 2 other parts of the path are slower than the banks, so nothing
+/// follows from those but that the banks are not.
+TEST(LdsClocks, StrideTimings) {
+  const std::pair<unsigned, double> published[] = {{1, 358.8}, {2, 474.4}, {4, 907},
+                                                   {8, 1806},  {16, 3601}, {32, 7196}};
+  constexpr double per_clock = 112.5;
+  for (const auto& [stride, microseconds] : published) {
+    const OpTally t =
+        lds_access("ds_read_b32 v2, v1", [s = stride](unsigned l) { return 4 * s * l; });
+    const double expected = per_clock * static_cast<double>(t.lds_clocks);
+    if (stride >= 4)
+      EXPECT_NEAR(microseconds / expected, 1, 0.01) << stride;
+    else
+      EXPECT_GE(microseconds, expected) << stride;
+  }
+}
+
 TEST(LdsClocks, BroadcastIsFree) {
   const OpTally t = lds_access("ds_read_b32 v2, v1", [](unsigned) { return 20; });
   EXPECT_EQ(t.lds_clocks, 2u);
@@ -228,6 +246,23 @@ TEST(LdsClocks, EqualTheModel) {
         }
 }
 
+/// EXEC not full: absent lanes ask for nothing, and a phase without lanes takes its one clock.
+TEST(LdsClocks, HalfOfTheLanes) {
+  const auto one_bank = [](unsigned l) { return 128 * l; };
+  const auto clocks = [&](const char* text, u64 exec) {
+    return lds_access(text, one_bank, simd_level(), exec);
+  };
+  const char* read = "ds_read_b32 v2, v1";
+  EXPECT_EQ(clocks(read, 0xffffffff).lds_clocks, 32u + 1);
+  EXPECT_EQ(clocks(read, 0xffffffff).lds_conflicts, 31u);
+  EXPECT_EQ(clocks(read, 0xffffull << 32).lds_clocks, 1u + 16);
+  EXPECT_EQ(clocks(read, 1).lds_clocks, 2u);
+  EXPECT_EQ(clocks(read, 0).lds_clocks, 0u);
+  EXPECT_EQ(clocks("ds_read_b64 v[2:3], v1", 0xff).lds_clocks, 8u + 3);
+  EXPECT_EQ(clocks("ds_read_b128 v[4:7], v1", 0xf0).lds_clocks, 4u + 7); // lanes 4-7: one phase
+  EXPECT_EQ(clocks("ds_write_b128 v1, v[4:7]", 0xff).lds_clocks, 8u + 7);
+}
+
 TEST(LdsClocks, OffsetCounts) {
   // Lane l at 4 l + 2 l' with an offset that makes every dword misaligned: two dwords a lane.
   const OpTally t = lds_access("ds_read_b32 v2, v1 offset:2", [](unsigned l) { return 4 * l; });
@@ -280,6 +315,71 @@ TEST(TcpAccesses, CoalescedAndScattered) {
   }
 }
 
+/// Loads, stores and atomics of every width: look-ups follow from lanes and lines alone.
+TEST(TcpAccesses, WidthsStoresAndAtomics) {
+  struct Case {
+    const char* text;
+    unsigned bytes;
+  };
+  for (Simd level : levels())
+    for (const Case& c : {Case{"global_load_ubyte v4, v[2:3], off", 1},
+                          {"global_load_dword v4, v[2:3], off", 4},
+                          {"global_load_dwordx2 v[4:5], v[2:3], off", 8},
+                          {"global_load_dwordx3 v[4:6], v[2:3], off", 12},
+                          {"global_load_dwordx4 v[4:7], v[2:3], off", 16},
+                          {"global_store_short v[2:3], v4, off", 2},
+                          {"global_store_dwordx2 v[2:3], v[4:5], off", 8},
+                          {"global_store_dwordx4 v[2:3], v[4:7], off", 16},
+                          {"flat_load_dwordx2 v[4:5], v[2:3]", 8},
+                          {"global_atomic_add v[2:3], v4, off", 4},
+                          {"global_atomic_add_f32 v6, v[2:3], v4, off sc0", 4},
+                          {"global_atomic_add_x2 v[2:3], v[4:5], off", 8}})
+      for (const bool scattered : {false, true}) {
+        Counted counted(level);
+        const u64 block = reinterpret_cast<u64>(counted.m.allocate(64 * 256 + 256));
+        const u64 begin = (block + 127) / 128 * 128;
+        for (unsigned l = 0; l < lanes; ++l)
+          counted.m.set_u64(2, l, begin + (scattered ? 256 : c.bytes) * l);
+        const OpTally t = counted.run(c.text);
+        // Quads of 12-byte lanes cross a line now and then.
+        const u64 coalesced = c.bytes == 12 ? 16 + 4 : 16;
+        EXPECT_EQ(t.tcp_accesses, scattered ? 64u : coalesced) << c.text;
+        EXPECT_EQ(t.bytes_read + t.bytes_written,
+                  64u * c.bytes * (std::string(c.text).find("sc0") != std::string::npos ? 2 : 1))
+            << c.text;
+      }
+}
+
+/// Which unit an instruction is counted with.
+TEST(Units, OfInstructions) {
+  const std::pair<const char*, Unit> cases[] = {
+      {"v_add_f32 v0, v1, v2", Unit::valu},
+      {"v_cmp_lt_f32 vcc, v1, v2", Unit::valu},
+      {"v_readfirstlane_b32 s0, v1", Unit::valu},
+      {"v_accvgpr_read_b32 v0, a0", Unit::valu},
+      {"v_exp_f32 v0, v1", Unit::trans},
+      {"v_rcp_f64 v[0:1], v[2:3]", Unit::trans},
+      {"v_mfma_f32_16x16x16_bf16 v[4:7], v[8:9], v[10:11], v[4:7]", Unit::mfma},
+      {"s_add_u32 s0, s1, s2", Unit::salu},
+      {"s_load_dword s0, s[2:3], 0x0", Unit::smem},
+      {"ds_read_b32 v0, v1", Unit::lds},
+      {"ds_bpermute_b32 v2, v1, v3", Unit::lds},
+      {"global_load_dword v4, v[2:3], off", Unit::vmem},
+      {"buffer_load_dword v0, v1, s[4:7], 0 offen", Unit::vmem},
+      {"scratch_load_dword v0, off, off", Unit::vmem},
+      {"flat_load_dword v4, v[2:3]", Unit::flat},
+      {"s_cbranch_scc0 end\nend:", Unit::branch},
+      {"s_waitcnt vmcnt(0)", Unit::wait},
+      {"s_nop 3", Unit::wait},
+      {"s_barrier", Unit::barrier},
+  };
+  for (const auto& [text, unit] : cases) {
+    const Program program(text);
+    ASSERT_TRUE(program.first().info) << text;
+    EXPECT_EQ(program.first().info->unit, unit) << text;
+  }
+}
+
 /// Look-ups and lines of any access against sets.
 TEST(GlobalCounts, EqualTheModel) {
   struct Width {
@@ -291,6 +391,8 @@ TEST(GlobalCounts, EqualTheModel) {
     for (const Width& w :
          {Width{"global_load_ubyte v4, v[2:3], off", "global_store_byte v[2:3], v4, off", 1},
           {"global_load_dword v4, v[2:3], off", "global_store_dword v[2:3], v4, off", 4},
+          {"global_load_dwordx2 v[4:5], v[2:3], off", "global_store_dwordx2 v[2:3], v[4:5], off",
+           8},
           {"flat_load_dwordx3 v[4:6], v[2:3]", "flat_store_dwordx3 v[2:3], v[4:6]", 12},
           {"global_load_dwordx4 v[4:7], v[2:3], off", "global_store_dwordx4 v[2:3], v[4:7], off",
            16}})

@@ -146,6 +146,7 @@ TEST(Settings, AreRefusedByNameAndValue) {
       {"WAVESIM_BUFFER_SOFFSET", "foo", "checked, unchecked"},
       {"WAVESIM_COUNTERS", "yes", "0, 1"},
       {"WAVESIM_PER_DISPATCH", "-1", "0, 1"},
+      {"WAVESIM_LINES", "2", "0, 1"},
   };
   for (const auto& c : cases) {
     const Outcome o = shell(std::string(c.name) + "='" + c.value + "' " + WAVESIM_TOOL +
@@ -161,6 +162,37 @@ TEST(Settings, AreRefusedByNameAndValue) {
     const Outcome o = shell(std::string(good) + " " + WAVESIM_TOOL + " -- " WAVESIM_TEST_PROGRAM);
     EXPECT_EQ(o.code, 0) << good << "\n" << o.text;
   }
+}
+
+/// The line that reads a column of the 32-wide tile has all conflicts of its kernel.
+TEST_F(CountedProgram, Lines) {
+  const Outcome o =
+      run_tool("--counters --lines --json " + file_.string() + " -- " WAVESIM_TEST_PROGRAM);
+  ASSERT_EQ(o.code, 0) << o.text;
+  std::uint64_t line = 0, number = 0;
+  std::ifstream source(WAVESIM_TEST_PROGRAM_SOURCE);
+  for (std::string text; std::getline(source, text);) {
+    ++number;
+    if (contains(text, "= tile[threadIdx.x % 32 * Pitch + column]"))
+      line = number;
+  }
+  ASSERT_NE(line, 0u);
+  const std::string expected = "counters_api.hip:" + std::to_string(line);
+  bool found = false;
+  const json document = read();
+  for (const json& kernel : document["kernels"]) {
+    if (!contains(kernel["name"], "transpose<32u>"))
+      continue;
+    for (const json& i : kernel["code"])
+      if (i.value("lds_conflicts", 0) != 0) {
+        EXPECT_TRUE(contains(i["line"], expected)) << i;
+        found = true;
+      }
+  }
+  EXPECT_TRUE(found);
+  EXPECT_TRUE(contains(o.text, "costliest")) << o.text;
+  EXPECT_TRUE(contains(o.text, expected)) << o.text;
+  EXPECT_EQ(run_tool("--lines -- true").code, 2);
 }
 
 TEST_F(CountedProgram, WithoutLaunchesNothingIsOverwritten) {

@@ -72,6 +72,8 @@ std::string prepare(Launch& launch) {
                          fmt::join(check_names, ", "));
     set("WAVESIM_CHECK", launch.checks);
   }
+  if (launch.lines)
+    set("WAVESIM_LINES", "1");
   if (launch.threads != 0)
     set("WAVESIM_THREADS", std::to_string(launch.threads));
   const char* before = std::getenv("LD_LIBRARY_PATH");

@@ -14,7 +14,7 @@ struct Distances {
 };
 
 struct Launch {
-  bool counters = false, per_dispatch = false;
+  bool counters = false, per_dispatch = false, lines = false;
   std::string json;     ///< "" is none
   std::string checks;   ///< "" is none, else names with commas between them, or "all"
   unsigned threads = 0; ///< 0 leaves WAVESIM_THREADS alone

@@ -3,6 +3,7 @@
 // also be started without this tool.
 #include "counters/rules.hpp"
 #include "machine/environment.hpp"
+#include "model/parameters.hpp"
 #include "tool/launch.hpp"
 
 #include <CLI/CLI.hpp>
@@ -19,13 +20,14 @@ constexpr const char* description = "Runs a HIP program with gfx942 code objects
                                     "The program runs unchanged; the exit code is the program's.";
 
 constexpr const char* footer =
-    "Environment read by the library (the options above set the first five; values that are not\n"
+    "Environment read by the library (the options above set the first six; values that are not\n"
     "allowed end the program):\n"
     "  WAVESIM_THREADS=N           executor threads\n"
     "  WAVESIM_COUNTERS=1          print the counters at exit\n"
     "  WAVESIM_JSON=FILE           write the counters at exit\n"
     "  WAVESIM_PER_DISPATCH=1      list every dispatch\n"
     "  WAVESIM_CHECK=NAMES         run these checks (or: all)\n"
+    "  WAVESIM_LINES=1             source lines\n"
     "  WAVESIM_SIMD=avx2|avx512    instruction set of the host to use\n"
     "  WAVESIM_BUFFER_SOFFSET=checked|unchecked\n"
     "                              whether raw buffer bounds include soffset\n"
@@ -38,6 +40,13 @@ constexpr const char* footer =
     "\n"
     "Examples: wavesim --counters --threads 2 -- ./softmax --rows 4096\n"
     "          wavesim --distances ./matmul --kernel bf16 --least-global 900";
+
+void print_parameters() {
+  fmt::print("Parameters of bound and distances\n");
+  for (const auto& p : wavesim::parameters::all)
+    fmt::print("  {}: {} {}\n    {}: {}\n", p.name, p.value, p.unit,
+               wavesim::evidence_name(p.evidence), p.source);
+}
 
 void print_rules() {
   for (const wavesim::Rule& rule : wavesim::rules) {
@@ -76,6 +85,9 @@ int main(int argc, char** argv) {
   app.add_option("--json", launch.json, "At exit, write the counters to FILE")->type_name("FILE");
   app.add_flag("--per-dispatch", launch.per_dispatch,
                "With --counters or --json: every dispatch too, not only sums by kernel");
+  app.add_flag("--lines", launch.lines,
+               "With --counters or --json: source lines (code compiled with -g); the table shows "
+               "the ten that cost most, by unit");
   app.add_option("--threads", threads, "Executor threads (default: all processors)")
       ->type_name("N")
       ->check(CLI::Range(1u, wavesim::most_threads));
@@ -111,6 +123,7 @@ int main(int argc, char** argv) {
   }
   if (rules) {
     print_rules();
+    print_parameters();
     return 0;
   }
   if (!distances.file.empty()) {
@@ -129,6 +142,8 @@ int main(int argc, char** argv) {
     return usage_error(fmt::format("unknown option '{}'", launch.command.front()));
   if (launch.per_dispatch && !launch.counters && launch.json.empty())
     return usage_error("--per-dispatch needs --counters or --json");
+  if (launch.lines && !launch.counters && launch.json.empty())
+    return usage_error("--lines needs --counters or --json");
   if (const std::string problem = wavesim::tool::prepare(launch); !problem.empty())
     return usage_error(problem);
   return wavesim::tool::execute(launch);
