@@ -129,7 +129,8 @@ inline void count_lds_access(OpTally& record, bool write, bool atomic, const std
   constexpr bool even = Bytes == 4 || Bytes == 8 || Bytes == 16;
   const LdsPhases phases = lds_phases(Bytes, write);
   if constexpr (even)
-    if (lds_conflict_free<Bytes>(phases, address, offset, exec)) {
+    if ((exec == ~0ull && (address[0] + offset) % Bytes == 0 && lds_is_run(address, Bytes)) ||
+        lds_conflict_free<Bytes>(phases, address, offset, exec)) {
       record.lds_clocks += lds_phase_count(phases);
       return;
     }

@@ -3,6 +3,7 @@
 #include "counters/lds_clocks.hpp"
 #include "counters/rules.hpp"
 #include "counters/tally.hpp"
+#include "model/parameters.hpp"
 #include "tests/memory_cases.hpp"
 
 #include <fmt/format.h>
@@ -436,6 +437,52 @@ TEST(GlobalCounts, EqualTheModel) {
           }
 }
 
+/// Accesses that come back, in any order: what is remembered of earlier ones must change nothing.
+TEST(GlobalCounts, RepeatedAccesses) {
+  for (Simd level : levels()) {
+    Counted c(level);
+    const u64 block = reinterpret_cast<u64>(c.m.allocate(1 << 20)) + 512;
+    std::set<u64> lines[2];
+    u64 look_ups = 0, bytes[2] = {};
+    struct Pattern {
+      u64 base, stride;
+    };
+    std::vector<Pattern> patterns;
+    for (const u64 stride : {4u, 0u, 64u, 128u, 132u, 1028u, 4096u, 8192u})
+      for (unsigned i = 0; i < 3; ++i)
+        patterns.push_back({block + 4 * random_below(20000), stride});
+    for (unsigned round = 0; round < 400; ++round) {
+      const Pattern& p = patterns[random_below(static_cast<u32>(patterns.size()))];
+      const bool irregular = round % 5 == 0, store = random_below(2);
+      const u64 exec = round % 7 == 0 ? ~0ull >> random_below(60) : ~0ull;
+      std::set<u64> quad;
+      for (unsigned l = 0; l < lanes; ++l) {
+        u64 at = p.base + p.stride * l;
+        if (irregular && l == 17)
+          at = block;
+        c.m.set_u64(2, l, at);
+        if (active(exec, l)) {
+          lines[store].insert(at / 128);
+          quad.insert(at / 128);
+          bytes[store] += 4;
+        }
+        if (l % 4 == 3) {
+          look_ups += quad.size();
+          quad.clear();
+        }
+      }
+      c.m.wave.set_exec(exec);
+      const OpTally t =
+          c.run(store ? "global_store_dword v[2:3], v4, off" : "global_load_dword v4, v[2:3], off");
+      ASSERT_EQ(t.tcp_accesses, look_ups) << round;
+      ASSERT_EQ(t.bytes_read, bytes[0]);
+      ASSERT_EQ(t.bytes_written, bytes[1]);
+      ASSERT_EQ(c.m.group.lines->read.size(), lines[0].size()) << round;
+      ASSERT_EQ(c.m.group.lines->written.size(), lines[1].size()) << round;
+    }
+  }
+}
+
 TEST(GlobalCounts, AtomicsAndBuffers) {
   Counted c;
   std::byte* block = c.m.allocate(1024);
@@ -541,6 +588,11 @@ TEST(Tally, GroupsAndThreads) {
   EXPECT_EQ(a.of(3).lds_clocks, 11u);
   EXPECT_EQ(a.of(200).executions, 7u);
   EXPECT_EQ(first.lines->read.size(), 0u);
+}
+
+TEST(Rules, ParametersNameTheirSources) {
+  for (const parameters::Parameter& p : parameters::all)
+    EXPECT_FALSE(p.name.empty() || p.unit.empty() || p.source.empty()) << p.name;
 }
 
 TEST(Rules, OnlyEvidenceNamesHardware) {
