@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <vector>
 
 namespace wavesim {
 
@@ -85,12 +86,16 @@ void Report::add(const Dispatch& dispatch, const Tally& tally, const ReportOptio
   total.group_lines_read = tally.group_lines_read;
   total.group_lines_written = tally.group_lines_written;
   Bound bound;
-  for (const Op* op : kernel.object->decoded()) {
+  const auto decoded = kernel.object->decoded();
+  std::vector<std::uint32_t> number_of(decoded.size()); // by Op::id
+  for (const Op* op : decoded) {
+    const std::uint64_t offset = op->pc - kernel.object->text_begin();
+    number_of[op->id] = static_cast<std::uint32_t>(offset / 4);
     if (op->id >= tally.ops.size() || tally.ops[op->id].executions == 0 || !op->info)
       continue;
     const OpTally& done = tally.ops[op->id];
     add_instruction(counts, *op->info, done);
-    InstructionCounts& code = entry.code[op->pc - kernel.object->text_begin()];
+    InstructionCounts& code = entry.code[offset];
     if (code.mnemonic.empty()) {
       code.mnemonic = op->info->mnemonic;
       code.unit = op->info->unit;
@@ -105,12 +110,9 @@ void Report::add(const Dispatch& dispatch, const Tally& tally, const ReportOptio
   if (options.model) {
     bound.add_dispatch(dispatch, tally);
     entry.bound += bound;
-    if (entry.object != kernel.object) { // first launch, or loaded again
-      entry.object = kernel.object;
+    if (entry.loops.code.empty())
       entry.loops = find_loops(kernel, true);
-      entry.waits = {};
-    }
-    entry.waits.merge(tally.waits);
+    tally.waits.add_to(entry.waits, [&](std::uint32_t id) { return number_of[id]; });
   }
   if (options.dispatches) {
     DispatchCounts one;

@@ -14,7 +14,6 @@
 
 namespace wavesim {
 
-class CodeObject;
 struct Dispatch;
 
 /// Version of the JSON document; raised when a field changes its meaning or goes away.
@@ -47,9 +46,8 @@ struct KernelCounts {
   Counts counts;
   std::map<std::uint64_t, InstructionCounts> code; ///< by offset in the code object's text
   Bound bound;
-  const CodeObject* object = nullptr; ///< whose loops these are; may be gone
   LoopNest loops;
-  LoadWaits waits; ///< by Op::id of that code object
+  WaitsOfLoads waits; ///< instructions by LoopNest::Instruction::number()
 
   /// The steady loop by what was executed.
   SteadyLoop steady() const;

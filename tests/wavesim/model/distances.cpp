@@ -76,7 +76,6 @@ LoopNest find_loops(const Kernel& kernel, bool lines) {
     const Op& op = *object.at(object.text_begin() + offset);
     LoopNest::Instruction& i = nest.code.emplace_back();
     i.offset = offset;
-    i.id = op.id;
     i.cost = issue_cost(op);
     if (op.info)
       i.mnemonic = op.info->mnemonic;
@@ -142,7 +141,7 @@ int steady_loop(const LoopNest& nest,
   }
 }
 
-SteadyLoop steady_distances(const LoopNest& nest, int loop, const LoadWaits& waits) {
+SteadyLoop steady_distances(const LoopNest& nest, int loop, const WaitsOfLoads& waits) {
   SteadyLoop steady;
   steady.loop = loop;
   std::vector<std::uint32_t> all;
@@ -150,14 +149,17 @@ SteadyLoop steady_distances(const LoopNest& nest, int loop, const LoadWaits& wai
     for (std::uint32_t i = 0; i < nest.code.size(); ++i)
       all.push_back(i);
   const auto& code = loop < 0 ? all : nest.loops[static_cast<unsigned>(loop)].code;
-  std::map<std::uint32_t, std::uint32_t> inside; // by id
+  std::map<std::uint32_t, std::uint32_t> inside; // by number
   for (const std::uint32_t i : code)
-    inside.emplace(nest.code[i].id, i);
+    inside.emplace(nest.code[i].number(), i);
   for (const std::uint32_t i : code) {
     if (nest.code[i].cost.load == LoadKind::none)
       continue;
+    const auto met = waits.find(nest.code[i].number());
+    if (met == waits.end())
+      continue;
     LoadDistance one{.kind = nest.code[i].cost.load, .load = i};
-    for (const LoadWait& w : waits.of(nest.code[i].id)) {
+    for (const LoadWait& w : met->second) {
       const auto at = inside.find(w.wait);
       if (at == inside.end())
         continue;
@@ -180,18 +182,18 @@ SteadyLoop static_distances(const LoopNest& nest, int loop) {
   const auto& path = path_of(nest, loop);
   for (unsigned pass = 0; pass < (loop < 0 ? 1 : assumed_passes); ++pass)
     for (const std::uint32_t i : path)
-      pace.issue(nest.code[i].cost, nest.code[i].id, waits);
-  return steady_distances(nest, loop, waits);
+      pace.issue(nest.code[i].cost, nest.code[i].number(), waits);
+  return steady_distances(nest, loop, waits.all());
 }
 
 SteadyLoop static_distances(const LoopNest& nest) {
-  std::map<std::uint32_t, std::uint64_t> passes; // by id
+  std::map<std::uint32_t, std::uint64_t> passes; // by number
   for (const auto& loop : nest.loops)            // inner loops come later and overwrite
     for (const std::uint32_t i : loop.code) {
       std::uint64_t times = 1;
       for (unsigned d = 0; d <= loop.depth; ++d)
         times *= assumed_passes;
-      passes[nest.code[i].id] = times;
+      passes[nest.code[i].number()] = times;
     }
   // a loop of matrix instructions may stand beside one that brings the rest of its operands piece
   // by piece, in inner loops that hardly ever run
@@ -202,7 +204,7 @@ SteadyLoop static_distances(const LoopNest& nest) {
   return static_distances(nest, steady_loop(nest, [&](const LoopNest::Instruction& i) {
                             if (has_matrix && !is_matrix(i))
                               return std::uint64_t{0};
-                            const auto found = passes.find(i.id);
+                            const auto found = passes.find(i.number());
                             return found == passes.end() ? std::uint64_t{1} : found->second;
                           }));
 }
@@ -217,7 +219,7 @@ LoopWork loop_work(const LoopNest& nest, int loop) {
   for (unsigned pass = 0; pass < 2; ++pass) { // the second one has the pipes filled
     before = pace.work();
     for (const std::uint32_t i : path)
-      pace.issue(nest.code[i].cost, nest.code[i].id, ignored);
+      pace.issue(nest.code[i].cost, nest.code[i].number(), ignored);
   }
   work.clocks = pace.work() - before;
   for (const std::uint32_t i : path) {

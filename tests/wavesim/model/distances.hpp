@@ -19,7 +19,7 @@ struct Kernel;
 struct LoopNest {
   struct Instruction {
     std::uint64_t offset = 0;
-    std::uint32_t id = 0; ///< Op::id
+    std::uint32_t number() const { return static_cast<std::uint32_t>(offset / 4); }
     IssueCost cost;
     std::string mnemonic;
     std::string line; ///< "file:line", or "" without -g
@@ -58,7 +58,8 @@ int steady_loop(const LoopNest& nest,
                 const std::function<std::uint64_t(const LoopNest::Instruction&)>& executions);
 
 /// For each load in the loop the wait in the loop that it mostly meets (without a loop: any wait).
-SteadyLoop steady_distances(const LoopNest& nest, int loop, const LoadWaits& waits);
+/// Instructions go by Instruction::number().
+SteadyLoop steady_distances(const LoopNest& nest, int loop, const WaitsOfLoads& waits);
 
 /// Without execution: several passes of the loop along its path of most work. Loops are taken to
 /// run eight times each, and where there are matrix instructions only these count in the choice.

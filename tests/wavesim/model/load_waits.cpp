@@ -23,4 +23,17 @@ void LoadWaits::merge(const LoadWaits& other) {
       record(waits_[load], w.wait, w.times, w.least);
 }
 
+void LoadWaits::add_to(WaitsOfLoads& to,
+                       const std::function<std::uint32_t(std::uint32_t)>& number) const {
+  for (std::uint32_t load = 0; load < waits_.size(); ++load)
+    for (const LoadWait& w : waits_[load])
+      record(to[number(load)], number(w.wait), w.times, w.least);
+}
+
+WaitsOfLoads LoadWaits::all() const {
+  WaitsOfLoads same;
+  add_to(same, [](std::uint32_t number) { return number; });
+  return same;
+}
+
 } // namespace wavesim

@@ -3,16 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <vector>
 
 namespace wavesim {
 
 struct LoadWait {
-  std::uint32_t wait = 0; ///< Op::id of the s_waitcnt
+  std::uint32_t wait = 0; ///< number of the s_waitcnt
   std::uint64_t times = 0;
   std::uint64_t least = 0; ///< smallest distance in clocks
 };
 
+/// By number of the load: its waits, more than one when the code branches in between.
+using WaitsOfLoads = std::map<std::uint32_t, std::vector<LoadWait>>;
+
+/// Instructions go by numbers that the caller chooses, small ones.
 class LoadWaits {
 public:
   void record(std::uint32_t load, std::uint32_t wait, std::uint64_t distance) {
@@ -21,16 +27,14 @@ public:
     record(waits_[load], wait, 1, distance);
   }
   void merge(const LoadWaits& other);
-  /// The waits that load `id` met; more than one when the code branches in between.
-  const std::vector<LoadWait>& of(std::uint32_t id) const {
-    static const std::vector<LoadWait> none;
-    return id < waits_.size() ? waits_[id] : none;
-  }
+  /// Adds all of it to `to`, where instructions have other numbers.
+  void add_to(WaitsOfLoads& to, const std::function<std::uint32_t(std::uint32_t)>& number) const;
+  WaitsOfLoads all() const;
 
 private:
   static void record(std::vector<LoadWait>& to, std::uint32_t wait, std::uint64_t times,
                      std::uint64_t distance);
-  std::vector<std::vector<LoadWait>> waits_; ///< by Op::id of the load
+  std::vector<std::vector<LoadWait>> waits_; ///< by number of the load
 };
 
 } // namespace wavesim

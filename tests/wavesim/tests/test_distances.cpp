@@ -32,9 +32,9 @@ std::map<std::size_t, std::uint64_t> distances(const std::string& text, unsigned
       pace.issue(issue_cost(op), id++, waits);
   }
   std::map<std::size_t, std::uint64_t> out;
-  for (std::uint32_t id = 0; id < program.ops().size(); ++id)
-    for (const LoadWait& w : waits.of(id))
-      out[id] = w.least;
+  for (const auto& [load, met] : waits.all())
+    for (const LoadWait& w : met)
+      out[load] = w.least;
   return out;
 }
 
