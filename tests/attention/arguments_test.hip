@@ -110,7 +110,7 @@ TEST_F(attention_arguments, memory) {
                  "o", {"v"});
   view<bf16, 4> folded = make_view(o, 1, 5, 2, 64);
   folded.stride[1] = 0;
-  expect_refusal(attention(a, b, c, folded), overlapping, "o");
+  expect_refusal(attention(a, b, c, folded), overlapping, "o.stride[1]");
 }
 
 TEST_F(attention_arguments, numbers) {

@@ -88,6 +88,13 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE const Arguments& arguments_again(const Arg
 #endif
 }
 
+/// Waits until the wave's LDS accesses are done (gfx9: counters lgkm 0, the others open).
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_lds() {
+#if WAVETILE_AMDGCN
+  __builtin_amdgcn_s_waitcnt(0xC07F);
+#endif
+}
+
 /// Offsets of one head of one batch, in elements.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t offset_of(const attention_steps& steps, bool packed,
                                                         int64_t batch, int64_t head, int64_t row) {
@@ -366,6 +373,8 @@ public:
       keep_order();
       if (first < rows.any.end && first + Config.keys > rows.any.begin)
         step(key, value, rows, own.batch, first, first_keys);
+      else
+        wait_for_lds(); // its reads must not outlast the barrier, though nobody uses them
     }
 
     // what the loop does not need is found out again rather than kept in registers
