@@ -65,9 +65,9 @@ void matmul_rows(table& out) {
                                                         "bf16", none, same);
   matmul_row<automatic, wavetile::bf16, wavetile::bf16>(
       out, {.name = "matmul, few rows", .m = 8, .n = 4096, .k = 4096}, "bf16", none, same);
-  matmul_row<small, wavetile::fp8_e4m3_fnuz, float>(out, {.m = 500, .n = 600, .k = 1024}, "fp8",
-                                                    none, same);
-  matmul_row<small, wavetile::fp16, wavetile::fp16>(
+  matmul_row<compact, wavetile::fp8_e4m3_fnuz, float>(out, {.m = 500, .n = 600, .k = 1024}, "fp8",
+                                                      none, same);
+  matmul_row<compact, wavetile::fp16, wavetile::fp16>(
       out, {.name = "matmul, gelu", .m = 500, .n = 500, .k = 64}, "fp16",
       wavetile::epilogue::chain(wavetile::epilogue::gelu_erf{}),
       [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); });

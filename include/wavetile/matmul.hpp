@@ -94,7 +94,7 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
         .append(options.kernel)
         .append(", which only calls of matmul<matmul_choice::")
         .append(options.kernel)
-        .append("> have code for; allowed here: large, middle, small, skinny");
+        .append("> have code for; allowed here: large, middle, compact, skinny");
   }
   problem.splits = options.splits;
   problem.workspace_bytes = options.memory.bytes;

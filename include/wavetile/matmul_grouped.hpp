@@ -145,7 +145,7 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     choice = matmul_choice::skinny;
   if (choice == matmul_choice::automatic) {
     double best = 0;
-    for (const auto one : {matmul_choice::large, matmul_choice::middle, matmul_choice::small}) {
+    for (const auto one : {matmul_choice::large, matmul_choice::middle, matmul_choice::compact}) {
       const auto cut = wavetile::detail::cut_of(one, largest, device.facts());
       const int64_t tiles = wavetile::detail::tiles_of_list(items, count, options, cut);
       const double time = static_cast<double>(divide_up(

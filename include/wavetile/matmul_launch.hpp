@@ -79,7 +79,7 @@ status launch_product(const matmul_plan& plan, const matmul_problem& problem,
       case choice::skinny:
         return run(&matmul_skinny<Types, OrderB>);
       default:
-        return run(&matmul_tile<Types, tile_config(choice::small, bytes), OrderA, OrderB>);
+        return run(&matmul_tile<Types, tile_config(choice::compact, bytes), OrderA, OrderB>);
       }
     } else if constexpr (Choice == choice::skinny) {
       return run(&matmul_skinny<Types, OrderB>);

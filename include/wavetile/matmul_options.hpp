@@ -22,9 +22,10 @@ struct matmul_options {
   double beta = 0;           ///< 0: C is not read
   matmul_scale scale_a = {}; ///< for 8-bit inputs whose results are not int32
   matmul_scale scale_b = {};
-  int splits = 0;               ///< parts of k; 0: as the plan finds best, 1: not split
-  const char* kernel = nullptr; ///< "large", "middle", "small" or "skinny"; null: the plan's choice
-  workspace memory = {};        ///< for parts of k; see `matmul_plan::best_workspace_bytes`
+  int splits = 0; ///< parts of k; 0: as the plan finds best, 1: not split
+  const char* kernel =
+      nullptr;           ///< "large", "middle", "compact" or "skinny"; null: the plan's choice
+  workspace memory = {}; ///< for parts of k; see `matmul_plan::best_workspace_bytes`
 };
 
 /// What error to expect of matmul: for every element of a result, before an epilogue,
@@ -55,7 +56,7 @@ inline status find_choice(const char* name, matmul_choice& choice) {
     }
   return status::failure(status_code::invalid_argument, "kernel", "it is ")
       .append(name)
-      .append(", allowed: large, large_four, wide, middle, small, skinny");
+      .append(", allowed: large, large_four, wide, middle, compact, skinny");
 }
 
 } // namespace detail

@@ -13,7 +13,7 @@ namespace {
 using namespace wavetile;
 
 // one kernel: what is tested here does not depend on which
-constexpr auto only = matmul_choice::small;
+constexpr auto only = matmul_choice::compact;
 
 struct matmul_arguments_test : testing::Test {
   void SetUp() override {
@@ -120,7 +120,7 @@ TEST_F(matmul_arguments_test, options) {
   expect_refusal(run(x, y, z, {.kernel = "huge"}), status_code::invalid_argument, "kernel",
                  {"huge", "middle", "skinny"});
   expect_refusal(run(x, y, z, {.kernel = "middle"}), status_code::invalid_argument, "kernel",
-                 {"middle", "small"});
+                 {"middle", "compact"});
   expect_refusal(run(x, y, z, {.scale_a = {a, scale_kind::tensor}}), status_code::unsupported_type,
                  "scale_a", {"8-bit"});
   expect_refusal(run(make_view(a, 4, 512), make_view(b, 512, 7), z, {.splits = 4}),

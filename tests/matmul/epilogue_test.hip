@@ -187,7 +187,7 @@ TEST_P(matmul_epilogue, maxima_accumulate_and_keep_nans) {
   EXPECT_TRUE(std::isnan(amax.download()[0]));
 }
 
-INSTANTIATE_TEST_SUITE_P(kernels, matmul_epilogue, testing::Values("small", "skinny"),
+INSTANTIATE_TEST_SUITE_P(kernels, matmul_epilogue, testing::Values("compact", "skinny"),
                          [](const auto& which) { return std::string(which.param); });
 
 // ---- steps on int32 ----------------------------------------------------------------------------

@@ -55,7 +55,7 @@ void check(which is_far) {
 
 TEST(matmul_far_rows, give_the_bits_of_dense_rows) {
   for (const which one : {which::a, which::b, which::transposed_a, which::transposed_b, which::d}) {
-    check<matmul_choice::small>(one);
+    check<matmul_choice::compact>(one);
     check<matmul_choice::skinny>(one);
   }
 }

@@ -37,7 +37,7 @@ struct list {
 
 TEST(matmul_grouped, different_shapes_in_one_launch) {
   for (const bool transpose_b : {false, true})
-    for (const char* kernel : {static_cast<const char*>(nullptr), "small", "middle"}) {
+    for (const char* kernel : {static_cast<const char*>(nullptr), "compact", "middle"}) {
       list all;
       random_source source(5);
       // more than one kernel's arguments hold, some of them empty, some without a k

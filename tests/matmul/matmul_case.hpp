@@ -18,8 +18,8 @@
 
 namespace wavetile::test {
 
-/// Programs that test what does not depend on tile sizes leave out kernels: "small" and "skinny"
-/// are compiled, and "small" stands for no name.
+/// Programs that test what does not depend on tile sizes leave out kernels: "compact" and "skinny"
+/// are compiled, and "compact" stands for no name.
 #ifdef WAVETILE_TEST_FEW_KERNELS
 inline constexpr bool few_kernels = true;
 #else
@@ -202,7 +202,7 @@ struct matmul_run {
     if constexpr (Choice == matmul_choice::automatic && few_kernels) {
       if (test.kernel != nullptr && std::string(test.kernel) == "skinny")
         return run_only<matmul_choice::skinny>(steps, stream);
-      return run_only<matmul_choice::small>(steps, stream);
+      return run_only<matmul_choice::compact>(steps, stream);
     } else {
       return run_only<Choice>(steps, stream);
     }

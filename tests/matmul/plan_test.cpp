@@ -23,8 +23,8 @@ matmul_problem problem_of(int64_t m, int64_t n, int64_t k) {
 TEST(matmul_plan, shapes_choose_kernels) {
   EXPECT_EQ(plan(problem_of(8192, 8192, 8192), mi300x).choice, matmul_choice::large);
   EXPECT_EQ(plan(problem_of(4096, 4864, 32896), mi300x).choice, matmul_choice::large);
-  EXPECT_EQ(plan(problem_of(1024, 1024, 1024), mi300x).choice, matmul_choice::small);
-  EXPECT_EQ(plan(problem_of(100, 100, 100), mi300x).choice, matmul_choice::small);
+  EXPECT_EQ(plan(problem_of(1024, 1024, 1024), mi300x).choice, matmul_choice::compact);
+  EXPECT_EQ(plan(problem_of(100, 100, 100), mi300x).choice, matmul_choice::compact);
   EXPECT_EQ(plan(problem_of(16, 8192, 8192), mi300x).choice, matmul_choice::skinny);
   EXPECT_EQ(plan(problem_of(1, 64, 65536), mi300x).choice, matmul_choice::skinny);
   EXPECT_NE(plan(problem_of(17, 8192, 8192), mi300x).choice, matmul_choice::skinny);

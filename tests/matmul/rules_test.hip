@@ -9,7 +9,7 @@ namespace {
 using namespace wavetile;
 using namespace wavetile::test;
 
-constexpr auto only = matmul_choice::small;
+constexpr auto only = matmul_choice::compact;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 
@@ -76,7 +76,7 @@ TYPED_TEST(matmul_rules, alpha_0_reads_neither_a_nor_b) {
 TYPED_TEST(matmul_rules, infinities_meet_no_zeros_from_tails) {
   using T = TypeParam;
   // one infinite column of op(B) and finite data: its column of D is infinite or NaN, no other
-  for (const char* kernel : {"small", "skinny"})
+  for (const char* kernel : {"compact", "skinny"})
     for_each_order({.m = 13, .n = 21, .k = 35, .kernel = kernel}, [](const matmul_case& test) {
       matmul_run<T, T, T> run(test);
       std::int64_t count = 0;
@@ -110,7 +110,7 @@ TYPED_TEST(matmul_rules, in_place_of_c) {
 TEST(matmul_batches, more_than_65535) {
   for (const std::int64_t batches : {65536, 65539})
     ASSERT_TRUE((check_matmul<float, float, float>(
-        {.m = 2, .n = 2, .k = 2, .batches = batches, .kernel = "small"})));
+        {.m = 2, .n = 2, .k = 2, .batches = batches, .kernel = "compact"})));
 }
 
 TEST(matmul_batches, a_batch_may_repeat_its_inputs) {

@@ -45,7 +45,7 @@ TEST(matmul_streams, operators_can_be_captured) {
       return s;
     if (status s = split.run(epilogue::steps<>{}, own.stream); !s)
       return s;
-    return matmul_grouped<matmul_choice::small>(
+    return matmul_grouped<matmul_choice::compact>(
         items, 2, {.memory = {memory.data(), static_cast<std::int64_t>(memory.size())}},
         own.stream);
   };

@@ -20,7 +20,7 @@ TEST(matmul_types, sizes_around_the_tiles_in_all_orders) {
   } const sizes[] = {{1, 1, 1},    {2, 3, 5},     {17, 65, 33},  {64, 64, 64}, {65, 63, 31},
                      {33, 129, 7}, {128, 64, 96}, {130, 5, 133}, {70, 70, 257}};
   for (const auto& size : sizes)
-    for (const char* kernel : {static_cast<const char*>(nullptr), "small", "middle"})
+    for (const char* kernel : {static_cast<const char*>(nullptr), "compact", "middle"})
       for_each_order({.m = size.m, .n = size.n, .k = size.k, .kernel = kernel},
                      [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
 }
@@ -41,7 +41,7 @@ TEST(matmul_types, few_rows_in_all_orders) {
 
 TEST(matmul_types, padded_rows_and_unaligned_pointers) {
   for (std::size_t shift : {std::size_t{0}, std::size_t{1}, std::size_t{4}})
-    for (const char* kernel : {"small", "middle", "skinny"}) {
+    for (const char* kernel : {"compact", "middle", "skinny"}) {
       const std::int64_t m = kernel[1] == 'k' ? 5 : 67;
       for_each_order({.m = m,
                       .n = 81,
@@ -58,7 +58,7 @@ TEST(matmul_types, padded_rows_and_unaligned_pointers) {
 }
 
 TEST(matmul_types, alpha_and_beta) {
-  for (const char* kernel : {"small", "skinny"})
+  for (const char* kernel : {"compact", "skinny"})
     for (const double alpha : {1.0, -3.0, integer ? 2.0 : 0.7})
       for (const double beta : {0.0, 1.0, integer ? -2.0 : 0.3})
         ASSERT_TRUE((check_matmul<A, B, D>({.m = 13,
@@ -71,7 +71,7 @@ TEST(matmul_types, alpha_and_beta) {
 }
 
 TEST(matmul_types, batches) {
-  for (const char* kernel : {"small", "skinny"})
+  for (const char* kernel : {"compact", "skinny"})
     for_each_order(
         {.m = 9, .n = 70, .k = 37, .batches = 3, .pad_a = 2, .pad_d = 1, .kernel = kernel},
         [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
@@ -79,7 +79,7 @@ TEST(matmul_types, batches) {
 
 TEST(matmul_types, k_in_parts) {
   for (const int splits : {2, 3, 5})
-    for (const char* kernel : {"small", "skinny"})
+    for (const char* kernel : {"compact", "skinny"})
       for (const std::int64_t batches : {1, 2})
         for_each_order({.m = 15,
                         .n = 70,
@@ -105,7 +105,7 @@ void expect_resources() {
   } all[] = {
       {large, &kernels::matmul_tile<types, kernels::tile_config(large, bytes), OrderA, OrderB>},
       {middle, &kernels::matmul_tile<types, kernels::tile_config(middle, bytes), OrderA, OrderB>},
-      {small, &kernels::matmul_tile<types, kernels::tile_config(small, bytes), OrderA, OrderB>},
+      {compact, &kernels::matmul_tile<types, kernels::tile_config(compact, bytes), OrderA, OrderB>},
       {skinny, &kernels::matmul_skinny<types, OrderB>},
   };
   for (const auto& one : all) {
@@ -155,7 +155,7 @@ TEST(matmul_types, few_rows_stream_the_weights) {
 
 // The padding that a plan foretells is what the matrix cores compute.
 TEST(matmul_types, matrix_work_is_that_of_the_plan_and_lds_hardly_waits) {
-  for (const char* kernel : {"small", "middle", "large", "skinny"}) {
+  for (const char* kernel : {"compact", "middle", "large", "skinny"}) {
     const std::int64_t m = kernel[1] == 'k' ? 11 : 300;
     for_each_order({.m = m, .n = 330, .k = 190, .kernel = kernel}, [](const matmul_case& test) {
       matmul_run<A, B, D> run(test);
@@ -176,7 +176,7 @@ TEST(matmul_types, matrix_work_is_that_of_the_plan_and_lds_hardly_waits) {
 
 // Small integers: every sum is exact in every accumulator, so results are too. fp8 stores 0 … 4.
 TEST(matmul_types, integers_and_powers_of_two_are_exact) {
-  for (const char* kernel : {"small", "middle", "skinny"})
+  for (const char* kernel : {"compact", "middle", "skinny"})
     for (const bool powers : {false, true}) {
       matmul_case test{.m = 16, .n = 40, .k = 29, .kernel = kernel};
       for_each_order(test, [&](const matmul_case& t) {

@@ -10,7 +10,7 @@ namespace {
 using namespace wavetile;
 using namespace wavetile::test;
 
-constexpr auto only = matmul_choice::small;
+constexpr auto only = matmul_choice::compact;
 
 // Column-major 3 x 1 by k = 5, as a transposed row-major one: the example of a bug report.
 TEST(matmul_values, column_major_example) {
@@ -27,7 +27,7 @@ TEST(matmul_values, column_major_example) {
 }
 
 TEST(matmul_values, fp16_denormals_count) {
-  for (const char* kernel : {"small", "skinny"})
+  for (const char* kernel : {"compact", "skinny"})
     for (const unsigned bits : {0x0001u, 0x03FFu}) {
       matmul_run<fp16, fp16, float> run({.m = 16, .n = 16, .k = 16, .kernel = kernel});
       run.a.fill([&] { return fp16::from_bits(static_cast<std::uint16_t>(bits)); });
@@ -49,7 +49,7 @@ std::int32_t int8_sum(std::int64_t k, int x, int y, const char* kernel, int spli
 }
 
 TEST(matmul_values, int8_sums_are_exact_and_wrap) {
-  for (const char* kernel : {"small", "skinny"})
+  for (const char* kernel : {"compact", "skinny"})
     for (const int splits : {1, 3}) {
       EXPECT_EQ(int8_sum(2049, 127, 127, kernel, splits), 33048321);
       EXPECT_EQ(int8_sum(131071, -128, -128, kernel, splits), 2147467264);
@@ -70,7 +70,7 @@ TEST(matmul_values, scales_of_8_bit_inputs) {
     of_columns.push_back(2.0f - static_cast<float>(i) / 16);
   rows.upload(of_rows);
   columns.upload(of_columns);
-  for (const char* kernel : {"small", "skinny"})
+  for (const char* kernel : {"compact", "skinny"})
     for (const scale_kind kind : {scale_kind::tensor, scale_kind::outer}) {
       run_8 run({.m = 15, .n = 50, .k = 70, .kernel = kernel});
       run.options.scale_a = {rows.data(), kind};

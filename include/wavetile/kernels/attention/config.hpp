@@ -42,8 +42,8 @@ namespace kernels {
 /// registers.
 constexpr attention_config attention_config_of(attention_head head) {
   const bool large = head.qk > 128;
-  const bool small = head.qk <= 64;
-  return {4, large ? 32 : 64, large ? 1 : small ? 3 : 2, small ? 2 : 4, head};
+  const bool narrow = head.qk <= 64;
+  return {4, large ? 32 : 64, large ? 1 : narrow ? 3 : 2, narrow ? 2 : 4, head};
 }
 
 } // namespace kernels

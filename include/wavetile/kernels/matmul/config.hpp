@@ -61,12 +61,12 @@ enum class matmul_kernel : uint8_t {
   large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD: fewest LDS reads
   wide,       ///< 256 x 128, four waves
   middle,     ///< 128 x 128, four waves, two workgroups on a CU
-  small,      ///< 64 x 64, four waves
+  compact,    ///< 64 x 64, four waves
 };
 inline constexpr int matmul_kernel_count = 5;
 
 constexpr const char* name_of(matmul_kernel kernel) {
-  constexpr const char* names[] = {"large", "large_four", "wide", "middle", "small"};
+  constexpr const char* names[] = {"large", "large_four", "wide", "middle", "compact"};
   return names[static_cast<int>(kernel)];
 }
 
@@ -87,13 +87,13 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
   case matmul_kernel::middle:
     result = {128, 128, 64, 2, 2, 32};
     break;
-  case matmul_kernel::small:
+  case matmul_kernel::compact:
     result = {64, 64, 128, 2, 2, 32};
     break;
   }
   if (element_bytes == 8) {
     result.instruction = 16;
-    if (kernel != matmul_kernel::small)
+    if (kernel != matmul_kernel::compact)
       result.tile_m /= 2;
   }
   return result;

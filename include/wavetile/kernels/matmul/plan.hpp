@@ -16,21 +16,21 @@ enum class matmul_choice : uint8_t {
   large_four, ///< tiles of 256 x 192, four waves; on request only
   wide,       ///< tiles of 128 x 256; on request only
   middle,     ///< tiles of 128 x 128
-  small,      ///< tiles of 64 x 64
+  compact,    ///< tiles of 64 x 64
   skinny,     ///< at most 16 rows: op(B) streams past, no LDS on its way
 };
 inline constexpr int matmul_choice_count = 7;
 
 constexpr const char* name_of(matmul_choice choice) {
-  constexpr const char* names[] = {"automatic", "large", "large_four", "wide",
-                                   "middle",    "small", "skinny"};
+  constexpr const char* names[] = {"automatic", "large",   "large_four", "wide",
+                                   "middle",    "compact", "skinny"};
   return names[static_cast<int>(choice)];
 }
 
 /// Whether a call for which no choice is made at compile time has code for this one.
 constexpr bool in_every_call(matmul_choice choice) {
   return choice == matmul_choice::large || choice == matmul_choice::middle ||
-         choice == matmul_choice::small || choice == matmul_choice::skinny;
+         choice == matmul_choice::compact || choice == matmul_choice::skinny;
 }
 
 /// Most rows of op(A) that `skinny` takes.
@@ -45,7 +45,7 @@ constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
   if (element_bytes == 8 && choice == matmul_choice::large)
     choice = matmul_choice::wide;
   if (element_bytes == 8 && choice == matmul_choice::middle)
-    choice = matmul_choice::small;
+    choice = matmul_choice::compact;
   return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes);
 }
 
@@ -93,7 +93,7 @@ struct matmul_plan {
   /// Success, or why the problem cannot run: `wrong_architecture`, `workspace_too_small`,
   /// `unsupported_shape` (a forced choice that cannot take it).
   status outcome;
-  matmul_choice choice = matmul_choice::small;
+  matmul_choice choice = matmul_choice::compact;
   bool product = true; ///< false: k is 0, or alpha; only C is read
   int tile_m = 0, tile_n = 0, tile_k = 0;
   int threads = 0;               ///< work-items of a workgroup
@@ -159,10 +159,10 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
   const int groups =
       facts.workgroups_per_cu(config.threads(), expected > 256 ? 256 : expected,
                               expected > 256 ? expected - 256 : 0, config.lds_bytes());
-  const double efficiency = choice == matmul_choice::middle  ? 0.75
-                            : choice == matmul_choice::small ? 0.5
-                            : choice == matmul_choice::wide  ? 0.85
-                                                             : 0.9;
+  const double efficiency = choice == matmul_choice::middle    ? 0.75
+                            : choice == matmul_choice::compact ? 0.5
+                            : choice == matmul_choice::wide    ? 0.85
+                                                               : 0.9;
   const int per_cu = groups < 1 ? 1 : groups;
   return {
       config.tile_n,   config.tile_m,   config.tile_k(bytes), config.threads(),   registers, per_cu,
