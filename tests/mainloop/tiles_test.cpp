@@ -95,7 +95,7 @@ void check_shipped() {
   check_config<T, config_of(matmul_kernel::large_four, bytes)>();
   check_config<T, config_of(matmul_kernel::wide, bytes)>();
   check_config<T, config_of(matmul_kernel::middle, bytes)>();
-  check_config<T, config_of(matmul_kernel::small, bytes)>();
+  check_config<T, config_of(matmul_kernel::compact, bytes)>();
 }
 
 TEST(matmul_tiles, shipped_configs_of_16_bits) {
