@@ -9,8 +9,15 @@
 #   wavetile_hip_command(<out-var>)   the compiler and its flags for a HIP file, without an architecture
 #
 # With WAVETILE_SIM a device test is registered as <name>.threads1 and <name>.threads2, each started
-# by wavesim with that many executor threads; otherwise as <name>, started directly.
+# by wavesim with that many executor threads, and those of wavetile_checked_tests as <name>.checked
+# under all of wavesim's checks; otherwise as <name>, started directly.
 include_guard(GLOBAL)
+set(wavetile_checked_tests
+  core_device lds_device launch_test group_test group_copy_test lane_width_scan_test
+  wave_lane_test wave_vote_test wave_shuffle_test wave_shuffle_debug_test wave_reduce_test
+  wave_reduce_fast_math_test wave_scan_test wave_scan_debug_test reduce_test reduce_float_test
+  reduce_double_test reduce_debug_test softmax_fast_math_test matrix_device_test
+  matrix_assembly_test)
 find_package(Threads REQUIRED)
 if(WAVETILE_BUILD_TESTS)
   if(WAVETILE_GOOGLETEST_SOURCE) # where it is not installed: its sources
@@ -69,6 +76,13 @@ function(wavetile_register_hip_test name target)
                            PROPERTIES LABELS "hip;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
                                       PROCESSORS ${threads} ENVIRONMENT "${arg_ENVIRONMENT}")
     endforeach()
+    if(name IN_LIST wavetile_checked_tests)
+      add_test(NAME ${name}.checked
+               COMMAND wavesim --check --threads 2 -- $<TARGET_FILE:${target}> ${arg_ARGS})
+      set_tests_properties(${name}.checked
+                           PROPERTIES LABELS "hip;checked;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+                                      PROCESSORS 2 ENVIRONMENT "${arg_ENVIRONMENT}")
+    endif()
   else()
     add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
     set_tests_properties(${name} PROPERTIES LABELS "hip;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
