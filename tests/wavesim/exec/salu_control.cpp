@@ -24,6 +24,7 @@ void trap(Wave& w, const Op& op) {
 }
 
 void nothing(Wave&, const Op&) {}
+void wait_for_memory(Wave&, const Op&) {}
 
 void jumps(OpTable& t) {
   const auto add = [&t](const char* mnemonic, Handler handler, std::uint32_t more = 0,
@@ -66,7 +67,8 @@ void jumps(OpTable& t) {
 
 void waits(OpTable& t) {
   t.add(scalar_op("s_nop", nothing, Unit::wait));
-  t.add(scalar_op("s_waitcnt", nothing, Unit::wait)); // memory is done when it is issued
+  // Memory is done when it is issued; the scheduler knows a wait by its handler.
+  t.add(scalar_op("s_waitcnt", wait_for_memory, Unit::wait));
   t.add(scalar_op(
       "s_sleep", [](Wave& w, const Op&) { w.status = WaveStatus::yielded; }, Unit::wait));
   t.add(scalar_op(

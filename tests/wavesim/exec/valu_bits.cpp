@@ -25,6 +25,36 @@ constexpr LaneLoops move_loops = [] {
   return l;
 }();
 
+/// v_cndmask_b32 without modifiers.
+void select_row(Wave& w, const Op& op) {
+  if (w.gpr_index) [[unlikely]]
+    return run_modified(w, op);
+  Row space[2];
+  const u32* const a = source_row(w, op.src[0], space[0]);
+  const u32* const b = source_row(w, op.src[1], space[1]);
+  const u64 exec = w.exec();
+  u32* const to = w.v[op.dst];
+#ifdef __AVX512F__
+  const u64 second = scalar64(w, op.src[2]) & exec, first = exec & ~second;
+  for (unsigned i = 0; i < lanes; i += 16) {
+    __m512i x = _mm512_load_si512(to + i);
+    x = _mm512_mask_mov_epi32(x, static_cast<__mmask16>(first >> i), _mm512_load_si512(a + i));
+    x = _mm512_mask_mov_epi32(x, static_cast<__mmask16>(second >> i), _mm512_load_si512(b + i));
+    _mm512_store_si512(to + i, x);
+  }
+#else
+  Row mask, chosen;
+  spread_mask(mask, scalar64(w, op.src[2]));
+  for (unsigned i = 0; i < lanes; i += 8) {
+    const auto at = [i](const u32* row) { return reinterpret_cast<const __m256i*>(row + i); };
+    const __m256i x = _mm256_blendv_epi8(_mm256_load_si256(at(a)), _mm256_load_si256(at(b)),
+                                         _mm256_load_si256(at(mask)));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(chosen.lane + i), x);
+  }
+  store_row(to, chosen, exec);
+#endif
+}
+
 void move(OpTable& t) {
   // Float modifiers work on the moves and the select.
   OpInfo mov = lane_op<[](u32 a) { return a; }, lane_float_bits>("v_mov_b32");
@@ -32,8 +62,10 @@ void move(OpTable& t) {
   mov.body = &move_loops;
   t.add(mov);
   t.add(lane_op<[](u64 a) { return a; }, lane_float_bits>("v_mov_b64"));
-  t.add(lane_op<[](u32 a, u32 b, LaneMask m) { return m ? b : a; }, lane_float_bits>(
-      "v_cndmask_b32"));
+  OpInfo select =
+      lane_op<[](u32 a, u32 b, LaneMask m) { return m ? b : a; }, lane_float_bits>("v_cndmask_b32");
+  select.plain = select_row;
+  t.add(select);
 }
 
 void logic(OpTable& t) {

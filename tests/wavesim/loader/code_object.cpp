@@ -3,11 +3,11 @@
 #include "isa/decoder.hpp"
 #include "loader/elf_image.hpp"
 #include "loader/kernel_metadata.hpp"
+#include "loader/op_store.hpp"
 #include "loader/source_lines.hpp"
 #include "machine/fault.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unordered_map>
@@ -32,7 +32,7 @@ struct CodeObject::Parts {
   std::unique_ptr<ElfImage> image;
   std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels;
   std::unordered_map<std::string, Variable> variables;
-  std::deque<Op> ops; ///< by id; guarded by the decoder's mutex
+  OpStore ops; ///< guarded by the decoder's mutex
   std::mutex lines_mutex;
   std::unique_ptr<SourceLines> lines;
   std::size_t slot_bytes = 0;
@@ -117,19 +117,14 @@ const Op* CodeObject::decode(std::uint64_t pc) const {
     return op;
   const auto left = parts_->image->text_end() - pc;
   const std::span bytes(reinterpret_cast<const std::byte*>(pc), left);
-  Op& op = parts_->ops.emplace_back(shared.decoder.decode(bytes, pc));
-  op.id = static_cast<std::uint32_t>(parts_->ops.size() - 1);
+  const Op& op = parts_->ops.add(shared.decoder.decode(bytes, pc));
   decoded_[slot].store(&op, std::memory_order_release);
   return &op;
 }
 
 std::vector<const Op*> CodeObject::decoded() const {
   const std::lock_guard lock(shared_decoder().mutex);
-  std::vector<const Op*> ops;
-  ops.reserve(parts_->ops.size());
-  for (const Op& op : parts_->ops)
-    ops.push_back(&op);
-  return ops;
+  return parts_->ops.all();
 }
 
 std::string CodeObject::text(std::uint64_t pc) const {

@@ -28,6 +28,11 @@ void remember_freed(const Range& range) {
   freed().ranges.push_back(range);
 }
 
+void forget_freed(std::uintptr_t begin, std::uintptr_t end) {
+  const std::lock_guard lock(freed().mutex);
+  std::erase_if(freed().ranges, [&](const Range& r) { return r.begin < end && begin < r.end; });
+}
+
 std::optional<Range> find_freed(std::uintptr_t p) {
   const std::lock_guard lock(freed().mutex);
   const auto& ranges = freed().ranges;

@@ -30,6 +30,7 @@ MemoryMap& MemoryMap::instance() {
 
 void MemoryMap::add(Range range) {
   const std::lock_guard lock(mutex_);
+  forget_freed(range.begin, range.end);
   ranges_.insert(candidate(ranges_, range.begin), range);
   snapshot_.reset();
 }

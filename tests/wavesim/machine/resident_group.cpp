@@ -1,6 +1,7 @@
 #include "machine/resident_group.hpp"
 
 #include "counters/tally.hpp"
+#include "isa/op_table.hpp"
 #include "loader/code_object.hpp"
 #include "machine/fault.hpp"
 #include "machine/occupancy.hpp"
@@ -8,6 +9,7 @@
 #include "model/parameters.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <new>
@@ -17,9 +19,9 @@ namespace wavesim {
 
 namespace {
 
-/// Instructions a wave runs before the next one of its workgroup has its turn.
+/// Instructions of a wave that make a turn.
 constexpr std::uint64_t quantum = 4096;
-/// After a full turn: so many more, watched for instructions that look at what others write.
+/// A turn was spent polling if one of its last so many instructions looked at what others write.
 constexpr std::uint64_t probe = 512;
 /// Turns of a wave in which it only polled, before its workgroup is taken to wait for another one.
 constexpr unsigned patience = 4;
@@ -40,6 +42,43 @@ void release_scratch(std::byte* scratch, std::size_t bytes) {
 bool polls_memory(const Op& op) {
   const std::uint32_t flags = op.info ? op.info->flags : 0;
   return ((flags & op_load) && op.sc1) || ((flags & op_atomic) && op.sc0);
+}
+
+Handler wait_handler() {
+  static const Handler handler = op_table().find("s_waitcnt")->handler;
+  return handler;
+}
+
+bool waits_for_vector_memory(const Op& wait) {
+  constexpr int field = 0xc00f; // vmcnt: bits 15:14 and 3:0, all ones for any number
+  return (wait.imm & field) != field;
+}
+
+/// Private memory starts as zeros. Of a large one only pages that exist are cleared: giving them
+/// back to have them fresh costs several times as much.
+void clear_scratch(std::byte* scratch, std::size_t bytes) {
+  constexpr std::size_t page = 4096, window = 256 * page;
+  unsigned char resident[window / page];
+  if (bytes <= window / 4) {
+    if (bytes != 0)
+      std::memset(scratch, 0, bytes);
+    return;
+  }
+  for (std::size_t at = 0; at < bytes; at += window) {
+    const std::size_t length = std::min(window, bytes - at);
+    const std::size_t pages = (length + page - 1) / page;
+    if (mincore(scratch + at, length, resident) != 0)
+      std::fill_n(resident, pages, static_cast<unsigned char>(1));
+    for (std::size_t i = 0, end; i < pages; i = end) {
+      const bool here = resident[i] & 1;
+      for (end = i + 1; end < pages && (resident[end] & 1) == here; ++end) {
+      }
+      if (here)
+        std::memset(scratch + at + i * page, 0, std::min(end * page, length) - i * page);
+      else // absent, or swapped out
+        madvise(scratch + at + i * page, (end - i) * page, MADV_DONTNEED);
+    }
+  }
 }
 
 } // namespace
@@ -77,13 +116,8 @@ void ResidentGroup::give_scratch(Wave& wave, WaveMemory& memory, const Dispatch&
       stop(fmt::format("out of host memory for {} bytes of private memory per lane", per_lane));
     memory.scratch = static_cast<std::byte*>(fresh);
     memory.scratch_bytes = bytes;
-  } else if (bytes != 0) {
-    // Private memory starts as zeros. Large ones are given back, so that only touched pages cost.
-    constexpr std::size_t large = 256 * 1024;
-    if (bytes >= large)
-      madvise(memory.scratch, memory.scratch_bytes, MADV_DONTNEED);
-    else
-      std::memset(memory.scratch, 0, bytes);
+  } else {
+    clear_scratch(memory.scratch, bytes);
   }
   wave.scratch = bytes ? memory.scratch : nullptr;
   wave.scratch_bytes = per_lane;
@@ -104,6 +138,7 @@ void ResidentGroup::start(const Dispatch& dispatch, std::uint64_t linear, Tally*
   group_.ranges.clear();
   tally_ = tally;
   alive_ = group_.wave_count;
+  turns_.assign(group_.wave_count, Turn());
   while (group_.waves.size() < group_.wave_count) {
     // Registers stay untouched: start_wave sets those that count.
     group_.waves.emplace_back(new Wave);
@@ -177,26 +212,28 @@ template <class Execute>
                         (done.bytes_read + done.bytes_written - bytes) / parameters::l1_bytes));
 }
 
-/// Up to `left` instructions, as long as the wave runs. With Watch: whether one of them looked at
-/// memory that others write.
+/// Up to `left` instructions, as long as the wave runs and no further than a wait for vector
+/// memory: there hardware has hundreds of clocks for the other waves. Racy programs count on it:
+/// rocPRIM has waves read LDS behind a barrier while the first one already fetches what it will
+/// write there. Returns whether, with Watch, one of them looked at memory that others write.
 template <bool Count, bool Watch, bool Observe>
 static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left,
                      [[maybe_unused]] WavePace* pace, [[maybe_unused]] Observer* observer) {
+  const Handler wait = wave.group->wave_count > 1 ? wait_handler() : nullptr;
+  bool looked = false;
   const auto fetch = [&] {
     const Op* op = code.at(wave.pc);
     if (!op) [[unlikely]]
       stop(wave, wave.pc, fmt::format("the program counter {:#x} is outside the code", wave.pc));
     return op;
   };
-  bool watched = false;
+  std::uint64_t pc = wave.pc;
   for (const Op* op = fetch();;) {
-    const std::uint64_t behind = op->pc + op->size;
+    pc += op->size;
     // The next instruction is mostly the one behind: found while this one runs.
-    const Op* const next = code.known(behind);
-    wave.pc = behind;
+    const Op* const next = code.known(pc);
+    wave.pc = pc;
     ++wave.retired;
-    if constexpr (Watch)
-      watched |= polls_memory(*op);
     const auto execute = [&] {
       if constexpr (Observe) {
         if (observer->before(wave, *op)) {
@@ -211,43 +248,67 @@ static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left,
       execute_counted(wave, *op, pace, execute);
     else
       execute();
-    if (--left == 0 || wave.status != WaveStatus::running)
-      return watched;
-    op = wave.pc == behind && next ? next : fetch();
+    if constexpr (Watch)
+      looked |= polls_memory(*op);
+    if (--left == 0 || wave.status != WaveStatus::running ||
+        (op->execute == wait && waits_for_vector_memory(*op)))
+      return looked;
+    if (wave.pc == pc && next) {
+      op = next;
+    } else {
+      op = fetch();
+      pc = wave.pc;
+    }
   }
 }
 
+/// Lets wave `i` run. When workgroups may wait for each other, whole turns are looked at.
 template <bool Count, bool Observe>
-void ResidentGroup::turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls) {
+void ResidentGroup::turn(unsigned i, bool may_park, std::uint64_t& idle) {
   const CodeObject& code = *group_.dispatch->kernel->object;
+  Wave& wave = *group_.waves[i];
+  Turn& turn = turns_[i];
   wave.status = WaveStatus::running;
   const std::uint64_t before = wave.retired;
   WavePace* const pace = Count && followed_ ? &paces_[wave.index] : nullptr;
-  run_wave<Count, false, Observe>(wave, code, quantum, pace, observer_.get());
-  bool polling = wave.status == WaveStatus::yielded;
-  if (may_park && wave.status == WaveStatus::running)
-    polling = run_wave<Count, true, Observe>(wave, code, probe, pace, observer_.get()) ||
-              wave.status == WaveStatus::yielded;
+  if (!may_park) {
+    run_wave<Count, false, Observe>(wave, code, quantum, pace, observer_.get());
+    idle += wave.retired - before;
+    return;
+  }
+  if (run_wave<Count, true, Observe>(wave, code, quantum - turn.spent, pace, observer_.get()))
+    turn.last_look = wave.retired;
   idle += wave.retired - before;
-  if (polling)
-    ++polls;
+  turn.spent += wave.retired - before;
+  const bool sleeps = wave.status == WaveStatus::yielded;
+  if (sleeps || turn.spent >= quantum) {
+    const bool polled = turn.last_look != 0 && wave.retired - turn.last_look <= probe;
+    turn.polling = sleeps || polled ? turn.polling + 1 : 0;
+    turn.spent = 0;
+  }
 }
 
 template <bool Count, bool Observe>
 ResidentGroup::Outcome ResidentGroup::run_as(bool may_park, bool fresh, std::uint64_t& idle,
                                              const RunOptions& options) {
   const unsigned allowed = fresh ? patience : 1;
-  for (unsigned rounds_polling = 0; rounds_polling < allowed;) {
-    unsigned ended = 0, waiting = 0, polls = 0;
+  const auto forget_polling = [&] {
+    for (unsigned i = 0; i < group_.wave_count; ++i)
+      turns_[i].polling = 0;
+  };
+  forget_polling();
+  for (;;) {
+    unsigned ended = 0, waiting = 0, polling = 0;
     for (unsigned i = 0; i < group_.wave_count; ++i) {
-      Wave& wave = *group_.waves[i];
+      const Wave& wave = *group_.waves[i];
       if (wave.status == WaveStatus::ended)
         continue;
       if (wave.status != WaveStatus::at_barrier) {
-        turn<Count, Observe>(wave, may_park, idle, polls);
+        turn<Count, Observe>(i, may_park, idle);
         ended += wave.status == WaveStatus::ended;
       }
       waiting += wave.status == WaveStatus::at_barrier;
+      polling += wave.status != WaveStatus::at_barrier && turns_[i].polling >= allowed;
     }
     alive_ -= ended;
     if (alive_ == 0) {
@@ -264,16 +325,16 @@ ResidentGroup::Outcome ResidentGroup::run_as(bool may_park, bool fresh, std::uin
           group_.waves[i]->status = WaveStatus::running;
     if (ended != 0 || released) {
       idle = 0;
-      rounds_polling = 0;
+      if (may_park)
+        forget_polling();
       continue;
     }
     if (idle >= options.hang_instructions)
       report_hang(options);
     // Every wave that could run only polled: the one they wait for may be in another workgroup.
-    if (may_park && polls + waiting >= alive_)
-      ++rounds_polling;
+    if (may_park && polling + waiting >= alive_)
+      return Outcome::parked;
   }
-  return Outcome::parked;
 }
 
 ResidentGroup::Outcome ResidentGroup::run(bool may_park, bool fresh, std::uint64_t& idle,

@@ -37,10 +37,15 @@ private:
     std::size_t scratch_bytes = 0;
     unsigned used_vgprs = 0, used_agprs = 0;
   };
+  struct Turn {                  ///< per wave, when workgroups may wait for each other
+    std::uint64_t spent = 0;     ///< instructions of the present turn
+    std::uint64_t last_look = 0; ///< Wave::retired when it last looked at what others write
+    unsigned polling = 0;        ///< turns, one after the other, in which it only polled
+  };
   template <bool Count, bool Observe>
   Outcome run_as(bool may_park, bool fresh, std::uint64_t& idle, const RunOptions& options);
   template <bool Count, bool Observe>
-  void turn(Wave& wave, bool may_park, std::uint64_t& idle, unsigned& polls);
+  void turn(unsigned wave, bool may_park, std::uint64_t& idle);
   void give_scratch(Wave& wave, WaveMemory& memory, const Dispatch& dispatch);
   void give_lds(const Dispatch& dispatch);
   [[noreturn]] void report_hang(const RunOptions& options);
@@ -49,6 +54,7 @@ private:
   std::vector<WaveMemory> memory_;
   bool followed_ = false;       ///< counting: the waves' pace as well
   std::vector<WavePace> paces_; ///< by wave
+  std::vector<Turn> turns_;
   std::byte* lds_ = nullptr;
   std::size_t lds_capacity_ = 0;
   unsigned alive_ = 0;
