@@ -2,8 +2,9 @@
 
   check_kernels.py --compiler COMPILER [--arch gfx942] [--select REGEX] --programs PROGRAM...
 
-Fails if a kernel in namespace wavetile has scratch memory, spilled registers or more LDS than a workgroup
-can have, if it is not compiled for exactly the workgroup size of its config, or if no kernel was found.
+Fails if a kernel in namespace wavetile has scratch memory, spilled registers (but for the scalar ones listed
+below) or more LDS than a workgroup can have, if it is not compiled for exactly the workgroup size of its
+config, or if no kernel was found.
 """
 
 import argparse
@@ -22,6 +23,18 @@ def waves_per_simd(registers):
     return min(MOST_WAVES, REGISTER_FILE // granules)
 
 
+# Scalar registers of these kernels do not suffice: the compiler keeps the rest in lanes of a vector register
+# (no memory is touched). At most so many; anything else, and any other kernel, fails.
+KNOWN_SCALAR_SPILLS = [
+    (r"matmul_skinny<.*(signed char|basic_fp8)", 5),
+    (r"matmul_tile<.*basic_fp8.*, true>, wavetile::matmul_config\{128, 128", 32),
+]
+
+
+def allowed_scalar_spills(kernel):
+    return max((most for name, most in KNOWN_SCALAR_SPILLS if re.search(name, kernel.name)), default=0)
+
+
 def problems_of(kernel):
     tiled = re.search(r"matmul_config\{\d+, \d+, \d+, (\d+), (\d+), \d+\}", kernel.name)
     config = re.search(r"_config\{(?:\([\w:]+\)\d+, )?(\d+)[,}]", kernel.name)
@@ -29,10 +42,12 @@ def problems_of(kernel):
     if waves and waves * 64 != kernel.number(".max_flat_workgroup_size"):
         yield f"compiled for {kernel.number('.max_flat_workgroup_size')} work-items, its config has {waves} waves"
     for key, what in [(".private_segment_fixed_size", "bytes of scratch a lane"),
-                      (".vgpr_spill_count", "spilled vector registers"),
-                      (".sgpr_spill_count", "spilled scalar registers")]:
+                      (".vgpr_spill_count", "spilled vector registers")]:
         if kernel.number(key) != 0:
             yield f"{kernel.number(key)} {what}"
+    if kernel.number(".sgpr_spill_count") > allowed_scalar_spills(kernel):
+        yield (f"{kernel.number('.sgpr_spill_count')} spilled scalar registers, "
+               f"allowed here {allowed_scalar_spills(kernel)}")
     if kernel.metadata.get(".uses_dynamic_stack") == "true":
         yield "a stack of unknown size"
     if kernel.number(".group_segment_fixed_size") > LDS_LIMIT:

@@ -305,10 +305,19 @@ public:
         sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
     const sequence_rows kv =
         sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
+    if (own.tile * Config.rows() < int64_t{q.length} * args_.packed) // else behind its rows
+      run_tile(memory, own, part, q, kv);
+  }
+
+private:
+  /// A tile with at least one query.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_tile(typename tiles::storage& memory,
+                                                      const attention_tile& own, int64_t part,
+                                                      const sequence_rows& q,
+                                                      const sequence_rows& kv) {
+    const attention_extents& extents = args_.extents;
     const int packed = args_.packed;
     const int64_t row_count = int64_t{q.length} * packed;
-    if (own.tile * Config.rows() >= row_count)
-      return;
     const int tile_row = static_cast<int>(own.tile) * Config.rows();
     const int64_t first_head = own.head * packed;
     const query_rows rows(args_.visible, packed, first_head,
