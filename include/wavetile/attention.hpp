@@ -247,9 +247,10 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// v (nearest even) for the product with v, summed unrounded; products of 16-bit numbers with fp32
 /// accumulation as `mma` documents; o rounded once. With one visible key o is that row of v, bit
 /// for bit. NaNs and infinities in visible rows propagate; rows of k and v beyond the sequence
-/// are never used, but a NaN or infinity in a row of v that a mask hides from some queries of a
-/// block and not from others reaches those too. The result of a query is the same bit for bit
-/// wherever it lies and whatever is beside it.
+/// are never used, but a NaN or infinity in a row of v reaches every query of a tile that computes
+/// the block the row lies in, also those that do not see it. Otherwise the result of a query is the
+/// same bit for bit wherever it lies and whatever is beside it. `softcap` is computed with an
+/// absolute error of about softcap * 2^-24: caps far above the logits cost digits.
 ///
 /// lse[b,h,i] = ln(sum over j of exp l[j]), fp32.
 ///
@@ -268,7 +269,7 @@ status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
 /// The same with a mask over batch, head, query, key, aligned at the last axis; missing leading
 /// axes and such of one element repeat, the last axis has all keys. Of bool or uint8: keys whose
 /// mask is 0 are hidden. Of fp32, fp16 or bf16: added to the logits (after `softcap`), -infinity
-/// hides. Not for packed sequences.
+/// hides, and so does every sum below -2.07e38. Not for packed sequences.
 template <class Q, class K, class V, class O, class Mask, int MaskRank>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o, view<Mask, MaskRank> mask,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

@@ -164,13 +164,10 @@ status run_decode(attention_decode_call& call, const attention_decode_options& o
   const attention_decode_plan chosen = plan_decode(problem, device, options.memory.bytes);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
+  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes, arrays.q,
+                                             arrays.k, arrays.v, arrays.o, arrays.lse);
+      !outcome)
     return outcome;
-  for (const operand* array : {&arrays.q, &arrays.k, &arrays.v, &arrays.o, &arrays.lse})
-    if (const status outcome =
-            check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
-        !outcome)
-      return outcome;
 
   attention_arguments<Types> arguments{};
   arguments.q = static_cast<const typename Types::input*>(arrays.q.data);

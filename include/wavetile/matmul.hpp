@@ -104,13 +104,10 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
   const matmul_plan chosen = plan(problem, device);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
+  if (const status outcome =
+          check_workspace(options.memory, chosen.workspace_bytes, call.a, call.b, call.c, call.d);
+      !outcome)
     return outcome;
-  for (const operand* array : {&call.a, &call.b, &call.c, &call.d})
-    if (const status outcome =
-            check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
-        !outcome)
-      return outcome;
 
   using compute = typename Types::compute;
   matmul_arguments<Types> arguments{};

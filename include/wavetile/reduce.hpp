@@ -172,13 +172,10 @@ status reduce_arrays(kernels::reduce_call& call, const Input* x, Output* y, cons
   const reduce_plan chosen = plan(call.problem, device);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
+  if (const status outcome =
+          check_workspace(options.memory, chosen.workspace_bytes, call.x, call.y);
+      !outcome)
     return outcome;
-  for (const kernels::operand* array : {&call.x, &call.y})
-    if (const status outcome =
-            kernels::check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
-        !outcome)
-      return outcome;
   const auto run = [&](auto arguments) {
     arguments.x = x;
     arguments.y = y;

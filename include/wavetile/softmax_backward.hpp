@@ -134,13 +134,10 @@ status softmax_backward(backward_call& call, const Result* y, const Gradient* gr
   const softmax_plan chosen = plan(call.problem, device);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
+  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes, call.y,
+                                             call.gradient, call.out, call.mask);
+      !outcome)
     return outcome;
-  for (const kernels::operand* array : {&call.y, &call.gradient, &call.out, &call.mask})
-    if (const status outcome =
-            kernels::check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
-        !outcome)
-      return outcome;
 
   kernels::softmax_backward_arguments<types> arguments{};
   arguments.y = y;

@@ -141,13 +141,10 @@ status softmax_forward(forward_call& call, const Input* x, Output* y,
   const softmax_plan chosen = plan(call.problem, device);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes); !outcome)
+  if (const status outcome =
+          check_workspace(options.memory, chosen.workspace_bytes, call.x, call.y, call.mask);
+      !outcome)
     return outcome;
-  for (const kernels::operand* array : {&call.x, &call.y, &call.mask})
-    if (const status outcome =
-            kernels::check_memory_apart(options.memory.data, chosen.workspace_bytes, *array);
-        !outcome)
-      return outcome;
 
   kernels::softmax_arguments<types> arguments{};
   arguments.x = x;

@@ -172,6 +172,18 @@ WAVETILE_HD WAVETILE_FORCE_INLINE T minimum(T a, T b) {
   }
 }
 
+namespace detail {
+
+/// The least exponent whose power of two is at least `n`; 0 for n <= 1.
+constexpr int log2_up(int64_t n) {
+  int log2 = 0;
+  while ((int64_t{1} << log2) < n)
+    ++log2;
+  return log2;
+}
+
+} // namespace detail
+
 /// Integers: a / b rounded up, for a >= 0 and b > 0, without overflow.
 template <class T>
 WAVETILE_HD constexpr T divide_up(T a, detail::type_identity_t<T> b) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/core/status.hpp>
+#include <wavetile/kernels/rows/operand.hpp>
 
 namespace wavetile {
 
@@ -29,6 +30,18 @@ inline status check_workspace(const workspace& memory, int64_t used) {
     return status::failure(status_code::misaligned, "workspace.data", static_cast<int64_t>(address),
                            "a multiple of 16 bytes");
   return {};
+}
+
+/// And, of that memory, nothing lies in one of the call's arrays.
+template <class... Operands>
+requires(sizeof...(Operands) > 0) status
+    check_workspace(const workspace& memory, int64_t used, const Operands&... arrays) {
+  status outcome = check_workspace(memory, used);
+  const kernels::operand* const list[] = {&arrays...};
+  for (const kernels::operand* array : list)
+    if (outcome.ok())
+      outcome = kernels::check_memory_apart(memory.data, used, *array);
+  return outcome;
 }
 
 } // namespace detail

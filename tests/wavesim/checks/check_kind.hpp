@@ -9,10 +9,10 @@
 
 namespace wavesim {
 
-enum class Check : std::uint8_t { race, memory, uninit, wait, barrier, hazard, stream };
+enum class Check : std::uint8_t { race, memory, uninit, wait, barrier, hazard };
 
-inline constexpr std::string_view check_names[] = {"race",    "memory", "uninit", "wait",
-                                                   "barrier", "hazard", "stream"};
+inline constexpr std::string_view check_names[] = {"race", "memory",  "uninit",
+                                                   "wait", "barrier", "hazard"};
 
 constexpr std::string_view name_of(Check c) {
   return check_names[static_cast<unsigned>(c)];

@@ -129,12 +129,6 @@ private:
 
 } // namespace
 
-bool CheckFactory::needed(CheckSet set) {
-  CheckSet stream;
-  stream.add(Check::stream);
-  return !set.empty() && !(set == stream);
-}
-
 std::unique_ptr<Observer> CheckFactory::make() {
   return std::make_unique<GroupChecks>(set_);
 }

@@ -11,8 +11,6 @@ class CheckFactory : public ObserverFactory {
 public:
   explicit CheckFactory(CheckSet set) : set_(set) {}
   std::unique_ptr<Observer> make() override;
-  /// Whether any check of the set looks at instructions (`stream` does not).
-  static bool needed(CheckSet set);
 
 private:
   CheckSet set_;

@@ -1,15 +1,8 @@
 #include "checks/register_use.hpp"
 
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include "isa/machine_code.hpp"
+
 #include <llvm/MC/MCInst.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/MCTargetOptions.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <string>
@@ -49,36 +42,12 @@ Unit32 classify(std::string_view name, unsigned encoding) {
   return {};
 }
 
-const llvm::Target& amdgcn() {
-  LLVMInitializeAMDGPUTargetInfo();
-  LLVMInitializeAMDGPUTargetMC();
-  LLVMInitializeAMDGPUDisassembler();
-  std::string error;
-  return *llvm::TargetRegistry::lookupTarget(llvm::Triple("amdgcn-amd-amdhsa"), error);
-}
-
 } // namespace
 
-struct RegisterReader::Parts {
-  llvm::Triple triple{"amdgcn-amd-amdhsa"};
-  llvm::MCTargetOptions options;
-  std::unique_ptr<llvm::MCRegisterInfo> registers;
-  std::unique_ptr<llvm::MCAsmInfo> asm_info;
-  std::unique_ptr<llvm::MCInstrInfo> instructions;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
-  std::unique_ptr<llvm::MCContext> context;
-  std::unique_ptr<llvm::MCDisassembler> disassembler;
+struct RegisterReader::Parts : MachineCode {
   std::vector<Unit32> units; ///< by LLVM's register number
 
   Parts() {
-    const llvm::Target& target = amdgcn();
-    registers.reset(target.createMCRegInfo(triple));
-    asm_info.reset(target.createMCAsmInfo(*registers, triple, options));
-    instructions.reset(target.createMCInstrInfo());
-    subtarget.reset(target.createMCSubtargetInfo(triple, "gfx942", ""));
-    context =
-        std::make_unique<llvm::MCContext>(triple, asm_info.get(), registers.get(), subtarget.get());
-    disassembler.reset(target.createMCDisassembler(*subtarget, *context));
     units.resize(registers->getNumRegs());
     for (unsigned r = 1; r < registers->getNumRegs(); ++r)
       units[r] = classify(registers->getName(r), registers->getEncodingValue(r));

@@ -33,7 +33,7 @@ CheckSet enabled_checks() {
 
 ObserverFactory* check_observers() {
   static ObserverFactory* factory =
-      CheckFactory::needed(enabled_checks()) ? new CheckFactory(enabled_checks()) : nullptr;
+      enabled_checks().empty() ? nullptr : new CheckFactory(enabled_checks());
   return factory;
 }
 

@@ -12,29 +12,6 @@ namespace wavesim {
 UninitCheck::UninitCheck() : shadow_(new Wave) {}
 UninitCheck::~UninitCheck() = default;
 
-unsigned dwords_of(Type type) {
-  switch (type) {
-  case Type::b64:
-  case Type::i64:
-  case Type::u64:
-  case Type::f64:
-  case Type::v2f32:
-    return 2;
-  case Type::b96:
-    return 3;
-  case Type::b128:
-    return 4;
-  case Type::b256:
-    return 8;
-  case Type::b512:
-    return 16;
-  case Type::b1024:
-    return 32;
-  default:
-    return 1;
-  }
-}
-
 void UninitCheck::start(const Workgroup& group) {
   while (waves_.size() < group.wave_count)
     waves_.push_back(std::make_unique<State>());

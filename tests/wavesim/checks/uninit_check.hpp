@@ -68,7 +68,4 @@ private:
   std::unique_ptr<Wave> shadow_; ///< runs instructions that move lanes on definedness
 };
 
-/// Sources of one operand, in dwords of its type.
-unsigned dwords_of(Type type);
-
 } // namespace wavesim

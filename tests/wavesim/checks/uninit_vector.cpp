@@ -188,7 +188,7 @@ bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFact
     for (unsigned i = 0; i < 3; ++i) {
       if (op.src[i].kind == Source::Kind::none || op.info->src[i] == Type::none)
         continue;
-      const bool wide = dwords_of(op.info->src[i]) == 2;
+      const bool wide = dwords(op.info->src[i]) == 2;
       for (unsigned d = 0; d < (wide ? 2u : 1u); ++d) {
         const Value v = source(s, wave, op, i, d);
         whole = join(whole, v);
@@ -244,7 +244,7 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
     if (touched || !(op.row_mask == 15 && op.bank_mask == 15)) {
       value = {};
       Mask lanes_written = exec;
-      const unsigned parts = dwords_of(op.info->src[0]);
+      const unsigned parts = dwords(op.info->src[0]);
       for (unsigned d = 0; d < parts; ++d) {
         const Value moved = dpp_source(s, wave, op, d, lanes_written);
         if (~moved.lanes)
@@ -254,7 +254,7 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
       written = lanes_written;
       for (unsigned i = 1; i < 3; ++i)
         if (op.src[i].kind != Source::Kind::none && op.info->src[i] != Type::none)
-          for (unsigned d = 0; d < dwords_of(op.info->src[i]); ++d) {
+          for (unsigned d = 0; d < dwords(op.info->src[i]); ++d) {
             const Value v = op.info->flags & op_carry_in && i == 2 ? lane_mask(s, op.src[i])
                                                                    : source(s, wave, op, i, d);
             if (~v.lanes & exec)

@@ -22,32 +22,6 @@ struct alignas(64) Row {
   operator const std::uint32_t*() const { return lane; }
 };
 
-/// Number of dwords an operand of this type occupies.
-constexpr unsigned dwords(Type t) {
-  switch (t) {
-  case Type::none:
-    return 0;
-  case Type::b64:
-  case Type::f64:
-  case Type::i64:
-  case Type::u64:
-  case Type::v2f32:
-    return 2;
-  case Type::b96:
-    return 3;
-  case Type::b128:
-    return 4;
-  case Type::b256:
-    return 8;
-  case Type::b512:
-    return 16;
-  case Type::b1024:
-    return 32;
-  default:
-    return 1;
-  }
-}
-
 constexpr bool is_half(Type t) {
   return t == Type::f16 || t == Type::bf16 || t == Type::i16 || t == Type::u16 || t == Type::b16;
 }

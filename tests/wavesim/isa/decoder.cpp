@@ -1,24 +1,15 @@
 #include "isa/decoder.hpp"
 
 #include "isa/encoding.hpp"
+#include "isa/machine_code.hpp"
 #include "machine/fault.hpp"
 
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
 #include <llvm/MC/MCInst.h>
 #include <llvm/MC/MCInstPrinter.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/MCTargetOptions.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 namespace wavesim {
 namespace {
@@ -27,21 +18,6 @@ namespace {
 void stop_unsupported(Wave& wave, const Op& op) {
   const auto bytes = std::as_bytes(std::span(op.words)).first(op.size);
   stop(wave, op, "instruction not supported: " + Decoder().text(bytes, op.pc));
-}
-
-const llvm::Target& amdgcn() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUDisassembler();
-  });
-  std::string error;
-  const llvm::Target* target =
-      llvm::TargetRegistry::lookupTarget(llvm::Triple("amdgcn-amd-amdhsa"), error);
-  if (!target)
-    stop("LLVM has no amdgcn target: " + error);
-  return *target;
 }
 
 /// "v_add_f32_e32 v0, v1, v2" → "v_add_f32": the same operation in another encoding has one name.
@@ -55,27 +31,11 @@ std::string_view base_mnemonic(std::string_view text) {
 
 } // namespace
 
-struct Decoder::Parts {
+struct Decoder::Parts : MachineCode {
   const OpTable* table;
-  llvm::Triple triple{"amdgcn-amd-amdhsa"};
-  llvm::MCTargetOptions options;
-  std::unique_ptr<llvm::MCRegisterInfo> registers;
-  std::unique_ptr<llvm::MCAsmInfo> asm_info;
-  std::unique_ptr<llvm::MCInstrInfo> instructions;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
-  std::unique_ptr<llvm::MCContext> context;
-  std::unique_ptr<llvm::MCDisassembler> disassembler;
   std::unique_ptr<llvm::MCInstPrinter> printer;
 
   explicit Parts(const OpTable* t) : table(t) {
-    const llvm::Target& target = amdgcn();
-    registers.reset(target.createMCRegInfo(triple));
-    asm_info.reset(target.createMCAsmInfo(*registers, triple, options));
-    instructions.reset(target.createMCInstrInfo());
-    subtarget.reset(target.createMCSubtargetInfo(triple, "gfx942", ""));
-    context =
-        std::make_unique<llvm::MCContext>(triple, asm_info.get(), registers.get(), subtarget.get());
-    disassembler.reset(target.createMCDisassembler(*subtarget, *context));
     printer.reset(target.createMCInstPrinter(triple, asm_info->getAssemblerDialect(), *asm_info,
                                              *instructions, *registers));
   }

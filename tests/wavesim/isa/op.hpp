@@ -37,6 +37,32 @@ enum class Type : std::uint8_t {
 };
 // clang-format on
 
+/// Number of dwords an operand of this type occupies.
+constexpr unsigned dwords(Type t) {
+  switch (t) {
+  case Type::none:
+    return 0;
+  case Type::b64:
+  case Type::f64:
+  case Type::i64:
+  case Type::u64:
+  case Type::v2f32:
+    return 2;
+  case Type::b96:
+    return 3;
+  case Type::b128:
+    return 4;
+  case Type::b256:
+    return 8;
+  case Type::b512:
+    return 16;
+  case Type::b1024:
+    return 32;
+  default:
+    return 1;
+  }
+}
+
 /// A source operand (9-bit code of the encoding, or an 8-bit scalar code).
 struct Source {
   enum class Kind : std::uint8_t { none, vgpr, agpr, sgpr, constant, scc, vccz, execz };

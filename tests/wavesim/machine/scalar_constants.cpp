@@ -7,35 +7,6 @@
 
 namespace wavesim {
 
-namespace {
-
-unsigned dwords(Type type) {
-  switch (type) {
-  case Type::none:
-    return 0;
-  case Type::b64:
-  case Type::f64:
-  case Type::i64:
-  case Type::u64:
-  case Type::v2f32:
-    return 2;
-  case Type::b96:
-    return 3;
-  case Type::b128:
-    return 4;
-  case Type::b256:
-    return 8;
-  case Type::b512:
-    return 16;
-  case Type::b1024:
-    return 32;
-  default:
-    return 1;
-  }
-}
-
-} // namespace
-
 void ScalarConstants::clear() {
   words_.fill(std::nullopt);
   carry_.reset();

@@ -52,29 +52,6 @@ std::string scalar_name(unsigned code, unsigned width) {
   return vector_name('s', code, width);
 }
 
-unsigned width_of(Type t) {
-  switch (t) {
-  case Type::b64:
-  case Type::f64:
-  case Type::i64:
-  case Type::u64:
-  case Type::v2f32:
-    return 2;
-  case Type::b96:
-    return 3;
-  case Type::b128:
-    return 4;
-  case Type::b256:
-    return 8;
-  case Type::b512:
-    return 16;
-  case Type::b1024:
-    return 32;
-  default:
-    return 1;
-  }
-}
-
 /// Operands of a printed instruction, without float modifiers and trailing words such as "clamp".
 struct Printed {
   std::vector<std::string> operands;
@@ -152,7 +129,7 @@ void compare_with_text(const Op& op, const std::string& text) {
   else if (info.flags & op_writes_scalar)
     want.push_back(scalar_name(op.dst, 1));
   else
-    want.push_back(vector_name(op.dst_agpr ? 'a' : 'v', op.dst, width_of(info.dst)));
+    want.push_back(vector_name(op.dst_agpr ? 'a' : 'v', op.dst, dwords(info.dst)));
   if (info.flags & op_carry_out)
     want.push_back(scalar_name(op.sdst, 2));
   const std::size_t first_source = want.size();
@@ -160,7 +137,7 @@ void compare_with_text(const Op& op, const std::string& text) {
   for (unsigned i = 0; i < 3 && info.src[i] != Type::none; ++i) {
     if (i == 2 && info.flags & op_reads_dst)
       continue;
-    want.push_back(source_name(op.src[i], width_of(info.src[i])));
+    want.push_back(source_name(op.src[i], dwords(info.src[i])));
     numbers.push_back(i);
   }
   ASSERT_GE(p.operands.size(), want.size()) << text;
@@ -271,11 +248,11 @@ TEST(Decoder, ScalarOperandsAgreeWithThePrinter) {
       std::size_t at = 0;
       if (f != Format::sopc && op.info->dst != Type::none) {
         ASSERT_FALSE(p.operands.empty()) << text;
-        EXPECT_EQ(p.operands[at++], scalar_name(op.dst, width_of(op.info->dst))) << text;
+        EXPECT_EQ(p.operands[at++], scalar_name(op.dst, dwords(op.info->dst))) << text;
       }
       for (unsigned i = 0; i < 2 && op.info->src[i] != Type::none && at < p.operands.size();
            ++i, ++at) {
-        const std::string want = source_name(op.src[i], width_of(op.info->src[i]));
+        const std::string want = source_name(op.src[i], dwords(op.info->src[i]));
         if (!want.empty()) {
           EXPECT_EQ(p.operands[at], want) << text;
         } else {

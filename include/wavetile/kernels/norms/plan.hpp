@@ -120,9 +120,7 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   const bool short_rows = result.kernel == norm_kernel::short_rows;
   result.lanes_log2 = wave_size_log2;
   if (short_rows) {
-    result.lanes_log2 = 0;
-    while ((int64_t{1} << result.lanes_log2) < (chunks > tail ? chunks : tail))
-      ++result.lanes_log2;
+    result.lanes_log2 = detail::log2_up(chunks > tail ? chunks : tail);
     result.rows_per_group = result.config.threads() >> result.lanes_log2;
   } else if (result.kernel == norm_kernel::wave_rows) {
     result.rows_per_group = result.config.waves;

@@ -76,13 +76,6 @@ struct reduce_plan {
 
 namespace detail {
 
-constexpr int log2_up(int64_t n) {
-  int log2 = 0;
-  while ((int64_t{1} << log2) < n)
-    ++log2;
-  return log2;
-}
-
 /// Lanes along the columns (log2) and workgroups along them.
 constexpr void plan_across(reduce_plan& result, int64_t columns, int chunk) {
   const int64_t lanes = columns / chunk + columns % chunk;

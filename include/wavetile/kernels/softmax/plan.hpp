@@ -222,9 +222,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   const bool split = result.kernel == softmax_kernel::split;
   result.lanes_log2 = wave_size_log2;
   if (short_rows) {
-    result.lanes_log2 = 0;
-    while ((int64_t{1} << result.lanes_log2) < (chunks > tail ? chunks : tail))
-      ++result.lanes_log2;
+    result.lanes_log2 = detail::log2_up(chunks > tail ? chunks : tail);
     result.rows_per_group = result.config.threads() >> result.lanes_log2;
   } else if (result.kernel == softmax_kernel::wave_rows) {
     result.rows_per_group = result.config.waves;
