@@ -422,5 +422,18 @@ TEST_F(Checks, CompiledKernelsPassAllOfThem) {
   EXPECT_TRUE(found.empty()) << texts(found);
 }
 
+TEST(CheckNames, AreParsedAndOthersRefused) {
+  std::string wrong;
+  CheckSet two;
+  two.add(Check::race);
+  two.add(Check::wait);
+  EXPECT_EQ(parse_checks("race,wait", wrong), two);
+  EXPECT_EQ(parse_checks("", wrong), CheckSet::all());
+  EXPECT_EQ(parse_checks("all", wrong), CheckSet::all());
+  EXPECT_FALSE(parse_checks("race,stream", wrong));
+  EXPECT_EQ(wrong, "stream");
+  EXPECT_FALSE(parse_checks("race,", wrong));
+}
+
 } // namespace
 } // namespace wavesim::test
