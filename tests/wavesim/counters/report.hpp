@@ -82,7 +82,7 @@ std::string to_text(const Report& report);
 /// The source lines that cost a kernel most; "" when none is known.
 std::string lines_text(const KernelCounts& kernel);
 
-/// The document described in the folder's README, "Counters".
+/// The document described in counters/README.md, "JSON".
 std::string to_json(const Report& report);
 
 /// Name of a unit as the reports print it.

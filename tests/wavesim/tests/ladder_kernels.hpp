@@ -1,6 +1,6 @@
 // C = A · Bᵀ in bf16 with five ways of feeding the matrix units, after the published ladder of
-// MI300X measurements (README, "Bound"): a 128x128 block in steps of 64 along k by four waves, each
-// with a 64x64 part; operands go through registers into LDS.
+// MI300X measurements (counters/README.md, "Bound"): a 128x128 block in steps of 64 along k by four
+// waves, each with a 64x64 part; operands go through registers into LDS.
 #pragma once
 
 #include <hip/hip_runtime.h>
