@@ -62,7 +62,9 @@ void run(benchmark::State& state, const shape& s, int axis, bool maximum) {
   };
   launch(0);
   verify(values, y.download(), s, axis, maximum);
-  bench::measure(state, count * std::int64_t{sizeof(T)}, results * std::int64_t{sizeof(float)},
+  bench::measure(state,
+                 {.bytes_read = count * std::int64_t{sizeof(T)},
+                  .bytes_written = results * std::int64_t{sizeof(float)}},
                  launch);
 }
 

@@ -55,7 +55,7 @@ void run(benchmark::State& state, std::int64_t rows, std::int64_t columns, bool 
   launch(0);
   verify(values, y.download(), rows, columns, log);
   const std::int64_t bytes = count * std::int64_t{sizeof(T)};
-  bench::measure(state, bytes, bytes, launch);
+  bench::measure(state, {.bytes_read = bytes, .bytes_written = bytes}, launch);
 }
 
 void register_all() {

@@ -7,7 +7,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../cmake/prepare.sh"
 
 prepare
-programs=(bench_softmax bench_reduce)
+programs=(bench_softmax bench_reduce bench_norms bench_matmul bench_attention bench_primitives)
 runner=()
 targets=("${programs[@]}")
 if [ "$preset" = sim ]; then

@@ -64,23 +64,44 @@ double copy_seconds(std::int64_t moved_bytes) {
   return known[bytes] = quantile(times, 0.5);
 }
 
-void report_counts(benchmark::State& state, std::int64_t bytes_read, std::int64_t bytes_written,
-                   const wavesim_counts& counts) {
-  const auto set = [&state](const char* name, std::uint64_t value) {
-    state.counters[name] = static_cast<double>(value);
-  };
-  std::uint64_t instructions = 0;
+void report_counts(benchmark::State& state, const work& least, const wavesim_counts& counts) {
+  const auto set = [&state](const char* name, double value) { state.counters[name] = value; };
+  const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+  const auto of = [&](wavesim_unit unit) { return number(counts.instructions[unit]); };
+  double instructions = 0;
   for (int unit = 0; unit < wavesim_unit_count; ++unit)
-    instructions += counts.instructions[unit];
+    instructions += number(counts.instructions[unit]);
+  const double valu = of(wavesim_unit_valu), trans = of(wavesim_unit_trans);
+  const double bytes = number(counts.bytes_read + counts.bytes_written);
   set("sim_instructions", instructions);
-  set("sim_valu", counts.instructions[wavesim_unit_valu] + counts.instructions[wavesim_unit_trans]);
-  set("sim_mfma", counts.instructions[wavesim_unit_mfma]);
-  set("sim_lds_conflicts", counts.lds_conflicts);
-  set("sim_lds_clocks", counts.lds_clocks);
-  set("sim_bytes", counts.bytes_read + counts.bytes_written);
-  state.counters["sim_bytes/minimum"] =
-      static_cast<double>(counts.bytes_read + counts.bytes_written) /
-      static_cast<double>(std::max<std::int64_t>(bytes_read + bytes_written, 1));
+  set("sim_valu", valu + trans);
+  set("sim_mfma", of(wavesim_unit_mfma));
+  set("sim_lds_conflicts", number(counts.lds_conflicts));
+  set("sim_bytes", bytes);
+  set("sim_bytes/minimum", bytes / number(static_cast<std::uint64_t>(std::max<std::int64_t>(
+                                       least.bytes_read + least.bytes_written, 1))));
+  // Four SIMDs, each with a vector unit (4 clocks an instruction, 16 a transcendental one) and a
+  // matrix unit; one LDS; one vector L1 with a look-up and 64 bytes a clock.
+  const double matrix = number(counts.mfma_clocks) / 4;
+  const double vector = (4 * (valu + of(wavesim_unit_mfma)) + 16 * trans) / 4;
+  const double lds = number(counts.lds_clocks);
+  const double memory = std::max(number(counts.tcp_accesses), bytes / 64);
+  const double bound = std::max({matrix, vector, lds, memory});
+  set("sim_matrix_clocks", matrix);
+  set("sim_vector_clocks", vector);
+  set("sim_lds_clocks", lds);
+  set("sim_memory_clocks", memory);
+  set("sim_bound_clocks", bound);
+  // 5325 GB/s over 304 compute units at 2100 MHz
+  const double share = 5325e9 / 304 / 2100e6;
+  set("sim_hbm_clocks", 128 * number(counts.lines_read + counts.lines_written) / share);
+  if (least.flops > 0) {
+    set("flops", least.flops);
+    set("bytes", number(static_cast<std::uint64_t>(least.bytes_read + least.bytes_written)));
+    set("sim_flops/clock", least.flops / bound);
+    if (least.flops_per_clock > 0)
+      set("%sim_matrix_bound", 100 * least.flops / least.flops_per_clock / bound);
+  }
 }
 
 /// On wavesim times mean nothing, so none are shown.
@@ -92,7 +113,7 @@ public:
   }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      std::printf("%-44s", run.run_name.function_name.c_str());
+      std::printf("%-52s", run.run_name.function_name.c_str());
       if (run.error_occurred)
         std::printf(" %s", run.error_message.c_str());
       for (const auto& [name, counter] : run.counters)
@@ -101,6 +122,28 @@ public:
     }
   }
 };
+
+/// Speeds of the device: memory in TB/s by its datasheet (0: not known), and clocks of all compute
+/// units together per second (0: not gfx942).
+struct speeds {
+  double memory = 0, clocks = 0;
+};
+speeds& machine() {
+  static speeds value;
+  return value;
+}
+
+/// Peak memory bandwidth by the makers' datasheets.
+double datasheet_terabytes(const char* name) {
+  const struct {
+    const char* part;
+    double terabytes;
+  } known[] = {{"MI300X", 5.3}, {"MI300A", 5.3}, {"MI325X", 6.0}, {"H200", 4.8}};
+  for (const auto& one : known)
+    if (std::strstr(name, one.part) != nullptr)
+      return one.terabytes;
+  return 0;
+}
 
 void describe_device() {
   int device = 0;
@@ -112,6 +155,20 @@ void describe_device() {
   benchmark::AddCustomContext("compute units", std::to_string(properties.multiProcessorCount));
   benchmark::AddCustomContext("figures", current().simulated ? "simulated counts" : "measured");
   benchmark::AddCustomContext("buffers", current().hot ? "hot" : "rotating");
+  benchmark::AddCustomContext("rounding", "to nearest even");
+  if (!current().simulated) {
+    int kilohertz = 0;
+    check(hipDeviceGetAttribute(&kilohertz, hipDeviceAttributeClockRate, device), "clock rate");
+    benchmark::AddCustomContext("clock MHz", std::to_string(kilohertz / 1000));
+    machine().memory = datasheet_terabytes(properties.name);
+    if (std::strncmp(properties.gcnArchName, "gfx942", 6) == 0)
+      machine().clocks = 1e3 * kilohertz * properties.multiProcessorCount;
+    if (machine().memory > 0)
+      benchmark::AddCustomContext("peak_tbytes", std::to_string(machine().memory));
+    if (machine().clocks > 0)
+      benchmark::AddCustomContext("peak_tflops",
+                                  std::to_string(1e-12 * machine().clocks * matrix_16_bit));
+  }
   int version = 0;
   if (hipRuntimeGetVersion(&version) == hipSuccess)
     benchmark::AddCustomContext("runtime version", std::to_string(version));
@@ -119,7 +176,7 @@ void describe_device() {
 
 } // namespace
 
-void measure(benchmark::State& state, std::int64_t bytes_read, std::int64_t bytes_written,
+void measure(benchmark::State& state, const work& least,
              const std::function<void(std::int64_t)>& launch) {
   if (current().simulated) {
     wavesim_counts counts{};
@@ -132,7 +189,7 @@ void measure(benchmark::State& state, std::int64_t bytes_read, std::int64_t byte
       current().counters.end(&counts);
       state.SetIterationTime(std::numeric_limits<double>::min());
     }
-    report_counts(state, bytes_read, bytes_written, counts);
+    report_counts(state, least, counts);
     return;
   }
   event_pair events;
@@ -145,12 +202,23 @@ void measure(benchmark::State& state, std::int64_t bytes_read, std::int64_t byte
     state.SetIterationTime(times.back());
   }
   const double median = quantile(times, 0.5);
-  const std::int64_t bytes = bytes_read + bytes_written;
+  const std::int64_t bytes = least.bytes_read + least.bytes_written;
   state.counters["median_us"] = 1e6 * median;
   state.counters["p10_us"] = 1e6 * quantile(times, 0.1);
   state.counters["p90_us"] = 1e6 * quantile(times, 0.9);
   state.counters["TB/s"] = 1e-12 * static_cast<double>(bytes) / median;
   state.counters["%copy"] = 100 * copy_seconds(bytes) / median;
+  if (machine().memory > 0)
+    state.counters["%datasheet"] =
+        100 * 1e-12 * static_cast<double>(bytes) / median / machine().memory;
+  if (least.flops > 0) {
+    state.counters["flops"] = least.flops;
+    state.counters["bytes"] = static_cast<double>(bytes);
+    state.counters["TFLOP/s"] = 1e-12 * least.flops / median;
+    if (machine().clocks > 0 && least.flops_per_clock > 0)
+      state.counters["%peak"] =
+          100 * least.flops / median / (machine().clocks * least.flops_per_clock);
+  }
 }
 
 void add(const std::string& name, const std::function<void(benchmark::State&)>& run) {
@@ -171,6 +239,8 @@ int run_main(int argc, char** argv, const std::function<void()>& registration) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--hot") == 0)
       current().hot = true;
+    else if (std::strcmp(argv[i], "--corrupt") == 0)
+      current().corrupt = true;
     else
       argv[kept++] = argv[i];
   }

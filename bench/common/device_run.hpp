@@ -39,6 +39,7 @@ inline void check(const wavetile::status& outcome) {
 struct settings {
   bool simulated = false; ///< wavesim: counters, no times
   bool hot = false;       ///< one set of buffers
+  bool corrupt = false;   ///< every downloaded result is spoilt: verification must notice
   wavesim_counters counters{};
 };
 inline settings& current() {
@@ -77,11 +78,23 @@ public:
       check(hipMemcpy(copy, values.data(), values.size() * sizeof(T), hipMemcpyHostToDevice),
             "copy to the device");
   }
+  /// Every byte 0xff: NaN in all floating-point types, so that what is not written is found.
+  void poison() {
+    for (T* copy : copies_)
+      check(hipMemset(copy, 0xff,
+                      static_cast<std::size_t>(std::max<std::int64_t>(count_, 1)) * sizeof(T)),
+            "hipMemset");
+  }
   std::vector<T> download(std::int64_t turn = 0) const {
     std::vector<T> values(static_cast<std::size_t>(count_));
     check(hipDeviceSynchronize(), "hipDeviceSynchronize");
     check(hipMemcpy(values.data(), at(turn), values.size() * sizeof(T), hipMemcpyDeviceToHost),
           "copy from the device");
+    if (current().corrupt && !values.empty()) {
+      auto* bytes = reinterpret_cast<unsigned char*>(values.data());
+      for (std::size_t i = 0; i < sizeof(T); ++i)
+        bytes[i] = static_cast<unsigned char>(~bytes[i]);
+    }
     return values;
   }
   T* at(std::int64_t turn) const {
@@ -93,15 +106,37 @@ private:
   std::vector<T*> copies_;
 };
 
+/// What an operation must do at least: bytes to and from memory, each once, and the additions and
+/// multiplications of its definition, with the rate of a compute unit for its types (0: no matrix
+/// instructions do them).
+struct work {
+  std::int64_t bytes_read = 0, bytes_written = 0;
+  double flops = 0;
+  int flops_per_clock = 0;
+};
+
+/// Rates of one compute unit of gfx942 with dense matrix instructions, in operations a clock
+/// (AMD CDNA3 white paper; MI300X has 304 of them at 2.1 GHz).
+inline constexpr int matrix_16_bit = 2048, matrix_8_bit = 4096, matrix_wide = 256;
+
 /// Times `launch(turn)` over the iterations of `state` with events, or counts it once.
-/// `bytes_read` and `bytes_written` are the least that the operation must move.
-void measure(benchmark::State& state, std::int64_t bytes_read, std::int64_t bytes_written,
+///
+/// Measured: `median_us`, `p10_us`, `p90_us`, `TB/s`, `%copy`, where the datasheet of the device is
+/// known `%datasheet` (of memory speed), and with flops `TFLOP/s` and on gfx942 `%peak`.
+/// Simulated, all sums over the launch's workgroups: `sim_instructions` and so on, and the least
+/// clocks of one compute unit that each unit takes: `sim_matrix_clocks`, `sim_vector_clocks`,
+/// `sim_lds_clocks`, `sim_memory_clocks`; the largest is `sim_bound_clocks`, a lower bound.
+/// `sim_hbm_clocks` stands apart: what all distinct lines take at a compute unit's share of 5.3
+/// TB/s.
+void measure(benchmark::State& state, const work& least,
              const std::function<void(std::int64_t turn)>& launch);
 
 /// Registers `run` under `name`; with events as clock, or for one counted run.
 void add(const std::string& name, const std::function<void(benchmark::State&)>& run);
 
-/// Initialises, calls `registration`, runs what was registered. The program's `main`.
+/// Initialises, calls `registration`, runs what was registered. The program's `main`. Ends with 1
+/// when a result was wrong. Beside Google Benchmark's options: `--hot`, and `--corrupt`, which
+/// changes the first element of every result before it is verified, so that all must fail.
 int run_main(int argc, char** argv, const std::function<void()>& registration);
 
 } // namespace bench

@@ -40,6 +40,10 @@ inline hipError_t hipMemsetAsync(void* pointer, int value, std::size_t bytes,
                                  hipStream_t stream = nullptr) {
   return cudaMemsetAsync(pointer, value, bytes, stream);
 }
+inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
+inline hipError_t hipDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return cudaDeviceGetAttribute(value, attribute, device);
+}
 inline hipError_t hipDeviceSynchronize() {
   return cudaDeviceSynchronize();
 }
