@@ -51,6 +51,25 @@ function(wavetile_add_host_test name)
   set_tests_properties(${name} PROPERTIES LABELS "host;${arg_LABELS}" TIMEOUT 300)
 endfunction()
 
+# The real operators, called on a host runtime that only records (tests/launch/mock_runtime.hpp).
+function(wavetile_add_recorded_test name)
+  if(NOT TARGET mock_runtime OR NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;ARCHITECTURES")
+  if(arg_ARCHITECTURES)
+    list(PREPEND arg_ARCHITECTURES ARCHITECTURES)
+  endif()
+  add_library(${name}_objects OBJECT ${arg_SOURCES})
+  target_link_libraries(${name}_objects PRIVATE wavetile::wavetile mock_runtime GTest::gtest)
+  target_include_directories(${name}_objects PRIVATE ${wavetile_SOURCE_DIR}/tests/launch)
+  wavetile_hip_target(${name}_objects ${arg_ARCHITECTURES})
+  wavetile_warnings(${name}_objects)
+  wavetile_add_host_test(${name} SOURCES $<TARGET_OBJECTS:${name}_objects> LIBRARIES mock_runtime)
+  # All its sources are objects: nothing else tells CMake how to link.
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
+
 # For tests that run the compiler themselves.
 function(wavetile_hip_command out)
   _wavetile_rocm_root(root)
