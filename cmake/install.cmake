@@ -13,5 +13,7 @@ write_basic_package_version_file(${wavetile_BINARY_DIR}/wavetile-config-version.
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${wavetile_SOURCE_DIR}/cmake/wavetile-config.cmake
               ${wavetile_SOURCE_DIR}/cmake/wavetile_hip.cmake
+              ${wavetile_SOURCE_DIR}/cmake/wavetile_kernel_report.cmake
               ${wavetile_BINARY_DIR}/wavetile-config-version.cmake
         DESTINATION ${package_dir})
+install(DIRECTORY ${wavetile_SOURCE_DIR}/cmake/kernel_report DESTINATION ${package_dir} FILES_MATCHING PATTERN "*.py")

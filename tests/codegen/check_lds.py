@@ -7,11 +7,13 @@ access are about declared instructions; this ties them to what the compiler made
 """
 
 import argparse
+import pathlib
 import re
 import subprocess
 import sys
 
-import code_objects
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake" / "kernel_report"))
+import code_objects  # noqa: E402
 
 # Reads and writes of LDS; ds_swizzle, ds_permute and ds_bpermute move data between lanes without it.
 MEMORY = re.compile(r"ds_(read|write|load|store|add|sub|min|max|and|or|xor|cmpst|wrxchg|inc|dec|append|consume)")

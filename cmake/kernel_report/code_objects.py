@@ -1,13 +1,26 @@
-"""Reads the kernels inside HIP programs: their metadata and their instructions."""
+"""Reads the kernels inside HIP programs, objects, libraries, bundles and code objects: their metadata and their
+instructions, by the LLVM tools of the compiler."""
 
+import collections
 import dataclasses
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
 
 BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
+COMPRESSED_MAGIC = b"CCOB"
+EM_AMDGPU = 224
+LINE = re.compile(r"\s+([a-z]\w*)\s*(.*?)\s*// ([0-9A-F]+): ")
+
+
+@dataclasses.dataclass
+class Instruction:
+    address: int
+    opcode: str
+    operands: str
 
 
 @dataclasses.dataclass
@@ -17,7 +30,12 @@ class Kernel:
     symbol: str
     name: str  # demangled, without parameters
     metadata: dict
-    opcodes: dict  # opcode -> static count
+    code: list  # of Instruction, those of the symbol
+
+    @property
+    def opcodes(self):
+        """opcode -> static count"""
+        return dict(collections.Counter(one.opcode for one in self.code))
 
     def number(self, key):
         return int(self.metadata.get(key, 0))
@@ -30,12 +48,17 @@ class Tools:
     readelf: str
     objdump: str
     cxxfilt: str
+    bundler: str
 
     @staticmethod
     def of(compiler):
         """The tools that the compiler says are its own; those of another LLVM may not know gfx942."""
-        return Tools(*(run(compiler, f"-print-prog-name=llvm-{name}").strip()
-                       for name in ("readelf", "objdump", "cxxfilt")))
+        names = ("llvm-readelf", "llvm-objdump", "llvm-cxxfilt", "clang-offload-bundler")
+        tools = [run(compiler, f"-print-prog-name={name}").strip() for name in names]
+        for name, tool in list(zip(names, tools))[:3]:
+            if shutil.which(tool) is None:
+                raise FileNotFoundError(f"{compiler} has no {name} beside it (install its llvm package)")
+        return Tools(*tools)
 
 
 def run(*command):
@@ -43,15 +66,29 @@ def run(*command):
 
 
 def fat_binary(tools, program):
-    """Contents of a program's (or object's) .hip_fatbin section."""
+    """What holds the device code of a program, object or library: its .hip_fatbin section; other files as they are."""
+    data = pathlib.Path(program).read_bytes()
+    if not data.startswith(b"\x7fELF") or struct.unpack_from("<H", data, 18)[0] == EM_AMDGPU:
+        return data
     text = run(tools.readelf, "--sections", "--wide", program)
     match = re.search(r"\.hip_fatbin\s+PROGBITS\s+\w+\s+(\w+)\s+(\w+)", text)
     if not match:
         return b""
     offset, size = (int(field, 16) for field in match.groups())
-    with open(program, "rb") as file:
-        file.seek(offset)
-        return file.read(size)
+    return data[offset : offset + size]
+
+
+def decompress(tools, data, arch):
+    """The code object of a compressed bundle (clang's --offload-compress); one bundle only."""
+    with tempfile.TemporaryDirectory() as folder:
+        bundle, code = f"{folder}/bundle", f"{folder}/code"
+        pathlib.Path(bundle).write_bytes(data)
+        targets = run(tools.bundler, "--list", "--type=o", f"--input={bundle}").split()
+        for target in targets:
+            if target.startswith("hip") and target.split("--")[-1].split(":")[0] == arch:
+                run(tools.bundler, "--unbundle", "--type=o", f"--targets={target}", f"--input={bundle}",
+                    f"--output={code}")
+                yield pathlib.Path(code).read_bytes()
 
 
 def unbundle(data, arch):
@@ -91,16 +128,15 @@ def metadata_of(tools, path):
     return kernels
 
 
-def opcodes_of(tools, path, arch):
-    """Static count of each opcode, per symbol."""
-    counts, current = {}, None
+def instructions_of(tools, path, arch):
+    """The instructions of each symbol in the order of their addresses."""
+    code, current = {}, None
     for line in run(tools.objdump, "--disassemble", f"--mcpu={arch}", "--no-show-raw-insn", path).splitlines():
-        symbol = re.match(r"[0-9a-f]+ <(.+)>:$", line)
-        if symbol:
-            current = counts.setdefault(symbol[1], {})
-        elif current is not None and (opcode := re.match(r"\s+([a-z]\w+)", line)):
-            current[opcode[1]] = current.get(opcode[1], 0) + 1
-    return counts
+        if current is not None and (match := LINE.match(line)):
+            current.append(Instruction(int(match[3], 16), match[1], match[2]))
+        elif symbol := re.match(r"[0-9a-f]+ <(.+)>:$", line):
+            current = code.setdefault(symbol[1], [])
+    return code
 
 
 def demangle(tools, symbols):
@@ -128,17 +164,27 @@ def short(name):
     return re.sub(r"wavetile::(kernels::|detail::)?", "", name)
 
 
+def code_objects_of(tools, program, arch):
+    data = fat_binary(tools, program)
+    if data.startswith(b"\x7fELF"):
+        yield data
+    elif data.startswith(COMPRESSED_MAGIC):
+        yield from decompress(tools, data, arch)
+    else:
+        yield from unbundle(data, arch)
+
+
 def kernels_of(tools, program, arch="gfx942"):
     """All kernels a program has for an architecture."""
     result = []
     with tempfile.TemporaryDirectory() as folder:
-        for index, code in enumerate(unbundle(fat_binary(tools, program), arch)):
+        for index, code in enumerate(code_objects_of(tools, program, arch)):
             path = f"{folder}/{index}.co"
             pathlib.Path(path).write_bytes(code)
             notes = metadata_of(tools, path)
-            opcodes = opcodes_of(tools, path, arch)
+            instructions = instructions_of(tools, path, arch)
             names = demangle(tools, [note[".name"] for note in notes]) if notes else {}
             for note in notes:
                 symbol = note[".name"]
-                result.append(Kernel(symbol, without_parameters(names[symbol]), note, opcodes.get(symbol, {})))
+                result.append(Kernel(symbol, without_parameters(names[symbol]), note, instructions.get(symbol, [])))
     return result
