@@ -3,14 +3,12 @@
 /// wavesim when the program runs on it, checked against fp64 in any case.
 ///
 /// Exit code: 0, 1 when a result is wrong or there is no device.
+#include "common/clocks.hpp"
 #include "common/device_array.hpp"
 #include "lds_ladder/kernels.hpp"
 
 #include <wavetile/matmul.hpp>
 
-#include "counters/api.h"
-
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -53,29 +51,6 @@ struct inputs {
   }
 };
 
-/// What a step costs at least: each unit's clocks, all workgroups on one compute unit. A vector
-/// instruction takes a SIMD 4 clocks; there are four SIMDs.
-void print_counts(const wavesim_counts& counts) {
-  const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
-  const double vector =
-      number(counts.instructions[wavesim_unit_valu] + counts.instructions[wavesim_unit_trans]);
-  const double matrix = number(counts.mfma_clocks) / 4;
-  const double lds = number(counts.lds_clocks);
-  const double bound = std::max({vector, matrix, lds});
-  const double flops = 2.0 * double{size} * double{size} * double{size};
-  std::printf("%10llu %10llu %10llu %9llu %9llu %9llu %11.0f %-6s %8.0f\n",
-              static_cast<unsigned long long>(counts.lds_conflicts),
-              static_cast<unsigned long long>(counts.lds_clocks),
-              static_cast<unsigned long long>(counts.instructions[wavesim_unit_lds]),
-              static_cast<unsigned long long>(counts.instructions[wavesim_unit_valu]),
-              static_cast<unsigned long long>(counts.instructions[wavesim_unit_mfma]),
-              static_cast<unsigned long long>(counts.instructions[wavesim_unit_barrier]), bound,
-              bound == lds      ? "LDS"
-              : bound == matrix ? "matrix"
-                                : "vector",
-              flops / bound);
-}
-
 bool step(const char* name, const inputs& data,
           const std::function<void(matrix, matrix, result)>& run) {
   const example::device_array<bf16> a{std::span<const bf16>(data.a)},
@@ -91,7 +66,7 @@ bool step(const char* name, const inputs& data,
     wavesim_counts counts{};
     counts.size = sizeof counts;
     counters.end(&counts);
-    print_counts(counts);
+    example::print_clocks(counts, 2.0 * double{size} * double{size} * double{size});
   } else {
     std::printf("%10s\n", "n/a");
   }
@@ -111,8 +86,7 @@ int main() try {
   std::printf("d = a b^T, %d x %d x %d, bf16 to fp32. Clocks of one compute unit, simulated: bank "
               "conflicts, all of LDS,\nand the least that the busiest unit takes.\n\n",
               static_cast<int>(size), static_cast<int>(size), static_cast<int>(size));
-  std::printf("%-34s %10s %10s %10s %9s %9s %9s %11s %-6s %8s\n", "step", "conflicts", "LDS clocks",
-              "LDS instr", "vector", "matrix", "barriers", "bound", "by", "flop/clk");
+  example::print_clock_heads("flop/clk");
   bool good = true;
   const auto launch = [](auto* kernel, int side, int threads) {
     return [=](matrix a, matrix b, result d) {
