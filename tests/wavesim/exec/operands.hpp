@@ -117,14 +117,26 @@ inline const std::uint32_t* source_row(const Wave& w, const Source& s, Row& spac
   return space;
 }
 
-/// Writes the lanes of `exec`, leaves the others alone. (With AVX2 a blend: masked stores are slow
-/// on some CPUs, and the row is this wave's own.)
+#ifdef __AVX512F__
+/// The lanes of `mask` from `fresh`, the others from `old`, in a register: the compiler would make
+/// a masked store of it.
+inline __m512i blended(__m512i old, __mmask16 mask, __m512i fresh) {
+  __m512i x = _mm512_mask_mov_epi32(old, mask, fresh);
+  asm("" : "+v"(x));
+  return x;
+}
+#endif
+
+/// Writes the lanes of `exec`, leaves the others alone. A blend, not a masked store: that is slow
+/// on some CPUs, on others a load has to wait until it has left the store queue, and the row is
+/// this wave's own.
 inline void store_row(std::uint32_t* to, const std::uint32_t* from, std::uint64_t exec) {
   if (exec == all_lanes) [[likely]]
     return copy_row(to, from);
 #ifdef __AVX512F__
   for (unsigned i = 0; i < lanes; i += 16)
-    _mm512_mask_store_epi32(to + i, static_cast<__mmask16>(exec >> i), _mm512_load_si512(from + i));
+    _mm512_store_si512(to + i, blended(_mm512_load_si512(to + i), static_cast<__mmask16>(exec >> i),
+                                       _mm512_load_si512(from + i)));
 #else
   for (unsigned half = 0; half < lanes; half += 32) {
     const __m256i part = _mm256_set1_epi32(static_cast<int>(exec >> half));

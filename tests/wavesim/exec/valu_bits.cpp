@@ -35,12 +35,19 @@ void select_row(Wave& w, const Op& op) {
   const u64 exec = w.exec();
   u32* const to = w.v[op.dst];
 #ifdef __AVX512F__
-  const u64 second = scalar64(w, op.src[2]) & exec, first = exec & ~second;
+  const u64 select = scalar64(w, op.src[2]);
+  if (exec == all_lanes) [[likely]] {
+    for (unsigned i = 0; i < lanes; i += 16)
+      _mm512_store_si512(to + i, _mm512_mask_mov_epi32(_mm512_load_si512(a + i),
+                                                       static_cast<__mmask16>(select >> i),
+                                                       _mm512_load_si512(b + i)));
+    return;
+  }
   for (unsigned i = 0; i < lanes; i += 16) {
-    __m512i x = _mm512_load_si512(to + i);
-    x = _mm512_mask_mov_epi32(x, static_cast<__mmask16>(first >> i), _mm512_load_si512(a + i));
-    x = _mm512_mask_mov_epi32(x, static_cast<__mmask16>(second >> i), _mm512_load_si512(b + i));
-    _mm512_store_si512(to + i, x);
+    const __m512i x = _mm512_mask_mov_epi32(
+        _mm512_load_si512(a + i), static_cast<__mmask16>(select >> i), _mm512_load_si512(b + i));
+    _mm512_store_si512(to + i,
+                       blended(_mm512_load_si512(to + i), static_cast<__mmask16>(exec >> i), x));
   }
 #else
   Row mask, chosen;

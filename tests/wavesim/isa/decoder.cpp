@@ -20,6 +20,20 @@ void stop_unsupported(Wave& wave, const Op& op) {
   stop(wave, op, "instruction not supported: " + Decoder().text(bytes, op.pc));
 }
 
+unsigned marks_of(const Op& op) {
+  const OpInfo& info = *op.info;
+  const std::string_view mnemonic = info.mnemonic;
+  if (((info.flags & op_load) && op.sc1) || ((info.flags & op_atomic) && op.sc0))
+    return mark_polls;
+  constexpr int vmcnt = 0xc00f; // bits 15:14 and 3:0, all ones for any number
+  if (mnemonic == "s_waitcnt")
+    return (op.imm & vmcnt) != vmcnt ? mark_waits : mark_computes;
+  const bool steers = info.flags & (op_branch | op_ends | op_indirect);
+  const bool pipe = info.unit < Unit::branch;
+  const bool counts_clocks = mnemonic == "s_memtime" || mnemonic == "s_memrealtime";
+  return (pipe && !steers && !counts_clocks) || mnemonic == "s_nop" ? mark_computes : 0;
+}
+
 /// "v_add_f32_e32 v0, v1, v2" → "v_add_f32": the same operation in another encoding has one name.
 std::string_view base_mnemonic(std::string_view text) {
   text = text.substr(0, std::min(text.find_first_of(" \t\n"), text.size()));
@@ -94,6 +108,8 @@ Op Decoder::decode(std::span<const std::byte> bytes, std::uint64_t pc) {
   const OpInfo* info = parts_->table->find(mnemonic);
   const bool readable = read_fields(op, info, mnemonic);
   op.info = info;
+  if (info)
+    op.marks = static_cast<std::uint8_t>(marks_of(op));
   if (info && info->handler && readable)
     op.execute = info->plain && op.is_plain() ? info->plain : info->handler;
   return op;

@@ -3,6 +3,7 @@
 // from the encoding itself, whose layout is the same for every instruction of a format.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace wavesim {
@@ -67,11 +68,11 @@ constexpr unsigned dwords(Type t) {
 struct Source {
   enum class Kind : std::uint8_t { none, vgpr, agpr, sgpr, constant, scc, vccz, execz };
   Kind kind = Kind::none;
+  std::uint8_t sel = 6;          ///< SDWA: 0–3 byte, 4–5 word, 6 dword
   std::uint16_t reg = 0;         ///< first register: VGPR/AGPR number, or scalar code 0…127
-  std::uint64_t value = 0;       ///< Kind::constant: bits, expanded to the operand's Type
   bool neg = false, abs = false; ///< VOP3/SDWA/DPP float modifiers (VOP3P: see Op::neg_lo/neg_hi)
   bool sext = false;             ///< SDWA
-  std::uint8_t sel = 6;          ///< SDWA: 0–3 byte, 4–5 word, 6 dword
+  std::uint64_t value = 0;       ///< Kind::constant: bits, expanded to the operand's Type
 };
 
 enum class Segment : std::uint8_t { none, flat, global, scratch };
@@ -108,20 +109,52 @@ enum OpFlag : std::uint32_t {
   op_exec_any = 1u << 15,   ///< ignores EXEC (readlane, MFMA, …)
 };
 
-struct Op {
-  Handler execute = nullptr;
-  const OpInfo* info = nullptr;
-  std::uint64_t pc = 0; ///< device address (= host address) of the first word
-  std::uint32_t id = 0; ///< dense number inside its CodeObject, in order of first decode
-  std::uint32_t words[4] = {0, 0, 0, 0}; ///< encoding, literal or SDWA/DPP word included
-  std::uint8_t size = 0;                 ///< bytes
-  Format format = Format::unsupported;
-  Segment segment = Segment::none;
+/// What the run loop wants to know of an instruction.
+enum OpMark : std::uint8_t {
+  mark_polls = 1u << 0, ///< a load that other workgroups' stores reach, or an atomic that returns
+                        ///< what was there: waiting loops contain it
+  mark_waits = 1u << 1, ///< s_waitcnt with a vmcnt
+  mark_computes = 1u << 2, ///< neither steers the wave nor asks how far it is
+};
 
-  Source src[4];
+/// Fields stand in the order of their use: unrolled kernels have more instructions than the host's
+/// caches hold, so a vector operation reads one line of its record and a memory operation two.
+struct alignas(64) Op {
+  Handler execute = nullptr;
   std::uint16_t dst = 0;    ///< VGPR number, AGPR number (dst_agpr) or scalar code
   std::uint16_t sdst = 106; ///< scalar destination of carry-out and compares (106 = VCC)
+  std::uint8_t size = 0;    ///< bytes
   bool dst_agpr = false;
+  std::uint8_t marks = 0; ///< OpMark bits, for the run loop
+  bool followed = false;  ///< the next array element is the instruction behind (OpStore)
+  Source src[4];
+
+  const OpInfo* info = nullptr;
+  std::uint32_t id = 0; ///< dense number inside its CodeObject, in order of first decode
+
+  // Memory: DS, FLAT/GLOBAL/SCRATCH, MUBUF
+  std::int32_t offset =
+      0; ///< signed byte offset (DS: offset0 and offset1 joined for one-address forms)
+  std::uint16_t vaddr = 0;               ///< address VGPR
+  std::uint16_t vdata = 0;               ///< data VGPR (DS: data0)
+  std::uint16_t vdata1 = 0;              ///< DS: data1
+  std::uint16_t saddr = 0x7f;            ///< scalar address or V# (scalar code); 0x7f = off
+  std::uint8_t offset0 = 0, offset1 = 0; ///< DS two-address forms
+  Segment segment = Segment::none;
+  bool data_agpr = false; ///< load destination / store data live in AGPRs
+  bool sc0 = false, sc1 = false, nt = false, lds = false, gds = false;
+  bool offen = false, idxen = false; ///< MUBUF
+  bool has_vaddr = true;             ///< scratch forms without a VGPR address (sve = 0)
+
+  // Scalar immediates and branches
+  std::int32_t imm = 0;     ///< simm16 (SOPK/SOPP) sign-extended, SMEM offset
+  std::uint64_t target = 0; ///< branch target address
+
+  std::uint64_t pc = 0;                  ///< device address (= host address) of the first word
+  Source soffset;                        ///< MUBUF, SMEM
+  std::uint32_t words[4] = {0, 0, 0, 0}; ///< encoding, literal or SDWA/DPP word included
+
+  Format format = Format::unsupported;
 
   // Vector modifiers
   bool clamp = false;
@@ -134,23 +167,11 @@ struct Op {
   std::uint8_t row_mask = 0xf, bank_mask = 0xf;
   bool bound_ctrl = false;
 
-  // Scalar immediates and branches
-  std::int32_t imm = 0;     ///< simm16 (SOPK/SOPP) sign-extended, SMEM offset
-  std::uint64_t target = 0; ///< branch target address
-
-  // Memory: DS, FLAT/GLOBAL/SCRATCH, MUBUF
-  std::uint16_t vaddr = 0;    ///< address VGPR
-  std::uint16_t vdata = 0;    ///< data VGPR (DS: data0)
-  std::uint16_t vdata1 = 0;   ///< DS: data1
-  bool data_agpr = false;     ///< load destination / store data live in AGPRs
-  std::uint16_t saddr = 0x7f; ///< scalar address or V# (scalar code); 0x7f = off
-  Source soffset;             ///< MUBUF, SMEM
-  std::int32_t offset =
-      0; ///< signed byte offset (DS: offset0 and offset1 joined for one-address forms)
-  std::uint8_t offset0 = 0, offset1 = 0; ///< DS two-address forms
-  bool sc0 = false, sc1 = false, nt = false, lds = false, gds = false;
-  bool offen = false, idxen = false; ///< MUBUF
-  bool has_vaddr = true;             ///< scratch forms without a VGPR address (sve = 0)
+  /// Whether the run loop may go on with the next array element and look at nothing.
+  bool computes_and_followed() const {
+    return (marks & mark_computes) &&
+           std::atomic_ref(const_cast<bool&>(followed)).load(std::memory_order_acquire);
+  }
 
   /// No source or result modifier of any kind (VOP3P: each half from its own half).
   bool is_plain() const {
@@ -162,5 +183,7 @@ struct Op {
     return halves && !clamp && !omod && !op_sel && !neg_lo && !neg_hi && !sdwa && !dpp;
   }
 };
+
+static_assert(sizeof(Op) == 192);
 
 } // namespace wavesim

@@ -63,7 +63,7 @@ std::unique_ptr<CodeObject> CodeObject::load(std::span<const std::byte> elf, std
   object->text_begin_ = parts.image->text_begin();
   object->slots_ = (parts.image->text_end() - parts.image->text_begin()) / 4;
   // Zero pages that cost nothing until an instruction in them is decoded: code can be large.
-  // One more than there are instructions, for known() at the end of the code.
+  // One more than there are instructions, for behind() at the end of the code.
   parts.slot_bytes = (object->slots_ + 1) * sizeof(object->decoded_[0]);
   {
     void* memory = mmap(nullptr, parts.slot_bytes, PROT_READ | PROT_WRITE,

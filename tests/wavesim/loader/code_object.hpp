@@ -67,9 +67,11 @@ public:
     const Op* op = decoded_[slot].load(std::memory_order_acquire);
     return op ? op : decode(pc);
   }
-  /// What at() would return if the instruction is decoded already, else null; `pc` must be aligned
-  /// and in [text_begin, text_end]. For the run loop, which looks ahead.
-  const Op* known(std::uint64_t pc) const {
+  /// The instruction behind `op`, which ends at `pc`, if it is decoded already; else null. For the
+  /// run loop, which looks ahead.
+  const Op* behind(const Op& op, std::uint64_t pc) const {
+    if (std::atomic_ref(const_cast<bool&>(op.followed)).load(std::memory_order_acquire)) [[likely]]
+      return &op + 1;
     return decoded_[(pc - text_begin_) >> 2].load(std::memory_order_acquire);
   }
   std::uint64_t text_begin() const { return text_begin_; }

@@ -1,6 +1,7 @@
 #include "loader/op_store.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <sys/mman.h>
@@ -15,8 +16,8 @@ OpStore::~OpStore() {
     munmap(slab.mapping, slab.mapped_bytes);
 }
 
-/// Slabs double from 256 instructions to 65,536; large ones ask for huge pages, or the address
-/// translation of an unrolled kernel costs more than its instructions.
+/// Slabs double from 48 KiB to 12 MiB; large ones ask for huge pages, or the address translation of
+/// an unrolled kernel costs more than its instructions.
 void OpStore::grow() {
   constexpr std::size_t first = 256, last = 65536, huge_page = std::size_t{1} << 21;
   Slab slab;
@@ -42,6 +43,8 @@ const Op& OpStore::add(const Op& op) {
   Slab& slab = slabs_.back();
   Op* const kept = new (slab.begin + slab.used++) Op(op);
   kept->id = count_++;
+  if (slab.used > 1 && kept[-1].pc + kept[-1].size == kept->pc)
+    std::atomic_ref(kept[-1].followed).store(true, std::memory_order_release);
   return *kept;
 }
 

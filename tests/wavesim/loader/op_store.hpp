@@ -16,7 +16,8 @@ public:
   OpStore(const OpStore&) = delete;
   OpStore& operator=(const OpStore&) = delete;
 
-  /// Keeps a copy and numbers it.
+  /// Keeps a copy and numbers it. While others may run the instructions before it: what follows
+  /// one of them is told through Op::followed.
   const Op& add(const Op& op);
   std::vector<const Op*> all() const; ///< by id
 
