@@ -1,9 +1,11 @@
 #include "hip/device_memory.hpp"
 
 #include "hip/runtime.hpp"
+#include "machine/resident_pages.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <sys/mman.h>
 
 namespace wavesim::hip {
@@ -43,6 +45,8 @@ DeviceMemory::DeviceMemory() : used_(static_cast<std::size_t>(std::max(settings(
     if (arena == MAP_FAILED)
       continue;
     madvise(arena, arena_bytes_, MADV_DONTDUMP);
+    madvise(arena, arena_bytes_,
+            MADV_HUGEPAGE); // first touches of large buffers cost more than kernels
     arena_ = reinterpret_cast<std::uintptr_t>(arena);
     put_back({arena_, arena_bytes_});
     return;
@@ -97,6 +101,8 @@ void* DeviceMemory::allocate(std::size_t bytes, RangeKind kind, int device, unsi
   if (begin == 0)
     return nullptr;
   used += bytes;
+  touched_end_ = std::max(touched_end_, begin + bytes);
+  bound_kept();
   Allocation allocation;
   allocation.begin = begin;
   allocation.bytes = bytes;
@@ -117,19 +123,49 @@ void DeviceMemory::forget(const Allocation& allocation) {
     used_host_ -= allocation.bytes;
   else
     used_[static_cast<std::size_t>(allocation.device)] -= allocation.bytes;
-  // Whole pages go back to the host and read as zero when they come again. The rest is cleared,
-  // too: allocations start as zeros, whatever was there before.
-  const Piece piece{allocation.begin, with_gap(allocation.bytes)};
-  const std::uintptr_t end = piece.begin + allocation.bytes;
-  const std::uintptr_t first_page = round_up(piece.begin, page), last_page = end / page * page;
-  if (first_page < last_page) {
-    std::memset(reinterpret_cast<void*>(piece.begin), 0, first_page - piece.begin);
-    std::memset(reinterpret_cast<void*>(last_page), 0, end - last_page);
-    madvise(reinterpret_cast<void*>(first_page), last_page - first_page, MADV_DONTNEED);
-  } else {
-    std::memset(reinterpret_cast<void*>(piece.begin), 0, allocation.bytes);
+  clear(allocation.begin, allocation.bytes);
+  put_back({allocation.begin, with_gap(allocation.bytes)});
+  bound_kept();
+}
+
+/// Allocations start as zeros, whatever was there before. The host's pages are kept.
+void DeviceMemory::clear(std::uintptr_t begin, std::size_t bytes) {
+  const std::uintptr_t end = begin + bytes;
+  const std::uintptr_t first_page = round_up(begin, page), last_page = end / page * page;
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<std::byte*>(address); };
+  if (first_page >= last_page) {
+    std::memset(at(begin), 0, bytes);
+    return;
   }
-  put_back(piece);
+  std::memset(at(begin), 0, first_page - begin);
+  std::memset(at(last_page), 0, end - last_page);
+  clear_resident(at(first_page), last_page - first_page);
+  kept_ += last_page - first_page;
+}
+
+/// Free pieces and allocations together stay within the limit of device memory.
+void DeviceMemory::bound_kept() {
+  const std::size_t used = std::accumulate(used_.begin(), used_.end(), used_host_);
+  const auto within = [&] {
+    return kept_ <= settings().memory && used <= settings().memory - kept_;
+  };
+  const auto for_each_free = [&](const auto& f) {
+    for (const auto& [begin, bytes] : free_by_address_) {
+      const std::uintptr_t first = round_up(begin, page);
+      const std::uintptr_t last = std::min(begin + bytes, touched_end_) / page * page;
+      if (first < last)
+        f(reinterpret_cast<std::byte*>(first), last - first);
+    }
+  };
+  if (within())
+    return;
+  kept_ = 0;
+  for_each_free(
+      [&](std::byte* begin, std::size_t bytes) { kept_ += resident_bytes(begin, bytes); });
+  if (within())
+    return;
+  for_each_free([](std::byte* begin, std::size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); });
+  kept_ = 0;
 }
 
 bool DeviceMemory::release(const void* pointer) {

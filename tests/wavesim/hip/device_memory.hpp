@@ -54,6 +54,8 @@ private:
   std::uintptr_t take(std::size_t bytes);
   void put_back(Piece piece);
   void forget(const Allocation& allocation);
+  void clear(std::uintptr_t begin, std::size_t bytes);
+  void bound_kept();
 
   mutable std::mutex mutex_;
   std::uintptr_t arena_ = 0;
@@ -63,6 +65,8 @@ private:
   std::map<std::uintptr_t, Allocation> allocations_;
   std::vector<std::size_t> used_; ///< by device
   std::size_t used_host_ = 0;
+  std::size_t kept_ = 0;           ///< at least what free pieces keep of the host's pages
+  std::uintptr_t touched_end_ = 0; ///< nothing behind it was ever allocated
   std::uint64_t serial_ = 0;
 };
 

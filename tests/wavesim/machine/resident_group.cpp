@@ -4,6 +4,7 @@
 #include "loader/code_object.hpp"
 #include "machine/fault.hpp"
 #include "machine/occupancy.hpp"
+#include "machine/resident_pages.hpp"
 #include "machine/start_wave.hpp"
 #include "model/parameters.hpp"
 
@@ -44,33 +45,6 @@ void release_scratch(std::byte* scratch, std::size_t bytes) {
   __builtin_prefetch(reinterpret_cast<const std::byte*>(op) + ahead + line);
 }
 
-/// Private memory starts as zeros. Of a large one only pages that exist are cleared: giving them
-/// back to have them fresh costs several times as much.
-void clear_scratch(std::byte* scratch, std::size_t bytes) {
-  constexpr std::size_t page = 4096, window = 256 * page;
-  unsigned char resident[window / page];
-  if (bytes <= window / 4) {
-    if (bytes != 0)
-      std::memset(scratch, 0, bytes);
-    return;
-  }
-  for (std::size_t at = 0; at < bytes; at += window) {
-    const std::size_t length = std::min(window, bytes - at);
-    const std::size_t pages = (length + page - 1) / page;
-    if (mincore(scratch + at, length, resident) != 0)
-      std::fill_n(resident, pages, static_cast<unsigned char>(1));
-    for (std::size_t i = 0, end; i < pages; i = end) {
-      const bool here = resident[i] & 1;
-      for (end = i + 1; end < pages && (resident[end] & 1) == here; ++end) {
-      }
-      if (here)
-        std::memset(scratch + at + i * page, 0, std::min(end * page, length) - i * page);
-      else // absent, or swapped out
-        madvise(scratch + at + i * page, (end - i) * page, MADV_DONTNEED);
-    }
-  }
-}
-
 } // namespace
 
 ResidentGroup::~ResidentGroup() {
@@ -107,7 +81,7 @@ void ResidentGroup::give_scratch(Wave& wave, WaveMemory& memory, const Dispatch&
     memory.scratch = static_cast<std::byte*>(fresh);
     memory.scratch_bytes = bytes;
   } else {
-    clear_scratch(memory.scratch, bytes);
+    clear_resident(memory.scratch, bytes); // private memory starts as zeros
   }
   wave.scratch = bytes ? memory.scratch : nullptr;
   wave.scratch_bytes = per_lane;
