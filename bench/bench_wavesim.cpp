@@ -1,6 +1,7 @@
 // Speed of the executor: host nanoseconds per wave instruction, one thread, one wave. Each kernel
 // of wavesim_kernels.hip is a loop over 64 copies of one instruction; the code object is run by the
-// same scheduler that HIP launches use. `/counted` is the same with counters on.
+// same scheduler that HIP launches use. `/counted` is the same with counters on. And the time of a
+// whole matrix product.
 #include "counters/tally.hpp"
 #include "isa/op_table.hpp"
 #include "loader/code_object.hpp"
@@ -9,6 +10,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -117,6 +121,77 @@ void run_kernel(benchmark::State& state, const char* name, bool count) {
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
+/// bf16 bits of a small integer.
+std::uint16_t bf16_of(int x) {
+  const float f = static_cast<float>(x);
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(f) >> 16);
+}
+
+/// C = A · Bᵀ of 1024 cubed in bf16: a whole kernel, on as many threads. Entries are -3 … 3, so
+/// that every sum is exact and the result can be compared.
+void run_matmul(benchmark::State& state) {
+  constexpr std::size_t n = 1024, tile = 64;
+  struct Arguments {
+    const std::uint16_t *a, *b;
+    float* c;
+    std::byte hidden[256] = {};
+  };
+  struct Matrices {
+    std::vector<std::uint16_t> a, b;
+    std::vector<float> c;
+    Arguments arguments{};
+    static int entry_a(std::size_t i, std::size_t k) {
+      return static_cast<int>((i * 5 + k * 3) % 7) - 3;
+    }
+    static int entry_b(std::size_t j, std::size_t k) {
+      return static_cast<int>((j * 2 + k * k) % 7) - 3;
+    }
+    Matrices() : a(n * n), b(n * n), c(n * n) {
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < n; ++k) {
+          a[i * n + k] = bf16_of(entry_a(i, k));
+          b[i * n + k] = bf16_of(entry_b(i, k));
+        }
+      arguments.a = a.data();
+      arguments.b = b.data();
+      arguments.c = c.data();
+      Memory::add(a.data(), a.size() * sizeof a[0], RangeKind::device);
+      Memory::add(b.data(), b.size() * sizeof b[0], RangeKind::device);
+      Memory::add(c.data(), c.size() * sizeof c[0], RangeKind::device);
+      Memory::add(&arguments, sizeof arguments, RangeKind::kernarg);
+    }
+    bool right() const {
+      for (std::size_t i = 0; i < n; i += 31)
+        for (std::size_t j = 0; j < n; j += 17) {
+          int sum = 0;
+          for (std::size_t k = 0; k < n; ++k)
+            sum += entry_a(i, k) * entry_b(j, k);
+          if (c[i * n + j] != static_cast<float>(sum))
+            return false;
+        }
+      return true;
+    }
+  };
+  static auto* matrices = new Matrices;
+  Dispatch dispatch;
+  dispatch.kernel = code_object().kernel("matmul_bf16");
+  if (!dispatch.kernel)
+    return state.SkipWithError("no such kernel");
+  dispatch.grid[0] = (n / tile) * (n / tile);
+  dispatch.block[0] = 64;
+  dispatch.kernarg = reinterpret_cast<const std::byte*>(&matrices->arguments);
+  dispatch.memory = MemoryMap::instance().snapshot();
+  RunOptions options;
+  options.threads = static_cast<unsigned>(state.range(0));
+  std::fill(matrices->c.begin(), matrices->c.end(), -1.0f);
+  for (auto _ : state) {
+    ++dispatch.serial;
+    benchmark::DoNotOptimize(run(dispatch, options));
+  }
+  if (!matrices->right())
+    state.SkipWithError("the product is wrong");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -126,6 +201,12 @@ int main(int argc, char** argv) {
     for (const bool count : {false, true})
       benchmark::RegisterBenchmark((std::string(kernel) + (count ? "/counted" : "")).c_str(),
                                    [=](benchmark::State& s) { run_kernel(s, kernel, count); });
+  benchmark::RegisterBenchmark("matmul_bf16_1024", run_matmul)
+      ->ArgName("threads")
+      ->Arg(1)
+      ->Arg(2)
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
     return 1;

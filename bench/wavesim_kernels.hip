@@ -135,3 +135,29 @@ KERNEL buffer_load_dword(float* out, int n) {
 MFMA_KERNEL(mfma_32x32x8_bf16, float16v, short4v, 0x3F80, 0x4000,
             "v_mfma_f32_32x32x8_bf16 %0, %1, %2, %0")
 MFMA_KERNEL(mfma_16x16x16_f16, float4v, half4v, 1, 2, "v_mfma_f32_16x16x16_f16 %0, %1, %2, %0")
+
+// C = A · Bᵀ, 1024 cubed, bf16 to fp32, as plainly as matrix instructions allow: each wave computes
+// 64 x 64 of C from rows that it loads straight from global memory.
+KERNEL matmul_bf16(const short* a, const short* b, float* c) {
+  constexpr int n = 1024, tile = 32, tiles = 2, step = 8, groups = n / (tile * tiles);
+  const int lane = LANE, group = __builtin_amdgcn_workgroup_id_x();
+  const int row = group / groups * tile * tiles, column = group % groups * tile * tiles;
+  float16v sum[tiles][tiles] = {};
+  const short* const from_a = a + (row + lane % tile) * n + lane / tile * 4;
+  const short* const from_b = b + (column + lane % tile) * n + lane / tile * 4;
+  for (int k = 0; k < n; k += step) {
+    short4v x[tiles], y[tiles];
+    for (int i = 0; i < tiles; ++i) {
+      x[i] = *(const short4v*)(from_a + i * tile * n + k);
+      y[i] = *(const short4v*)(from_b + i * tile * n + k);
+    }
+    for (int i = 0; i < tiles; ++i)
+      for (int j = 0; j < tiles; ++j)
+        sum[i][j] = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(x[i], y[j], sum[i][j], 0, 0, 0);
+  }
+  for (int i = 0; i < tiles; ++i)
+    for (int j = 0; j < tiles; ++j)
+      for (int r = 0; r < 16; ++r)
+        c[(row + i * tile + r / 4 * 8 + lane / tile * 4 + r % 4) * n + column + j * tile +
+          lane % tile] = sum[i][j][r];
+}

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <dlfcn.h>
 #include <initializer_list>
 #include <string>
 
@@ -135,12 +136,53 @@ TEST_F(Errors, RefusedLaunchesSayWhy) {
          {"no event"});
 }
 
+// Calls that are not supported return hipErrorNotSupported and say which they are, once each.
 TEST_F(Errors, UnsupportedCallsSaySo) {
-  hipArray_t array = nullptr;
   const hipChannelFormatDesc format = hipCreateChannelDesc(32, 0, 0, 0, hipChannelFormatKindFloat);
   EXPECT_EQ(format.x, 32);
-  EXPECT_EQ(hipMallocArray(&array, &format, 16, 16, 0), hipErrorNotSupported);
-  EXPECT_EQ(hipGetLastError(), hipErrorNotSupported);
+  const auto expect = [](const char* name, auto call) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(call(), hipErrorNotSupported) << name;
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find(std::string(name) + " is not supported"), std::string::npos) << text;
+    EXPECT_EQ(hipGetLastError(), hipErrorNotSupported);
+  };
+  hipArray_t array = nullptr;
+  hipTextureObject_t texture = nullptr;
+  hipSurfaceObject_t surface = nullptr;
+  hipMipmappedArray_t levels = nullptr;
+  const hipResourceDesc resource = {};
+  const hipTextureDesc description = {};
+  expect("hipMallocArray", [&] { return hipMallocArray(&array, &format, 16, 16, 0); });
+  expect("hipMalloc3DArray",
+         [&] { return hipMalloc3DArray(&array, &format, make_hipExtent(4, 4, 4), 0); });
+  expect("hipMallocMipmappedArray",
+         [&] { return hipMallocMipmappedArray(&levels, &format, make_hipExtent(4, 4, 4), 1, 0); });
+  expect("hipCreateTextureObject",
+         [&] { return hipCreateTextureObject(&texture, &resource, &description, nullptr); });
+  expect("hipCreateSurfaceObject", [&] { return hipCreateSurfaceObject(&surface, &resource); });
+  int images = 1;
+  EXPECT_EQ(hipDeviceGetAttribute(&images, hipDeviceAttributeImageSupport, 0), hipSuccess);
+  EXPECT_EQ(images, 0);
+}
+
+// hipRTC: programs that use it load, and its calls say that they are not supported.
+TEST_F(Errors, NoRunTimeCompiler) {
+  void* const library = dlopen("libhiprtc.so.7", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  for (const char* name : {"hiprtcCreateProgram", "hiprtcCompileProgram", "hiprtcLinkCreate"}) {
+    using function = int (*)();
+    const auto call = reinterpret_cast<function>(dlsym(library, name));
+    ASSERT_NE(call, nullptr) << name;
+    testing::internal::CaptureStderr();
+    EXPECT_NE(call(), 0);
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find(std::string(name) + " is not supported"), std::string::npos) << text;
+  }
+  using text_of = const char* (*)(int);
+  const auto error_string = reinterpret_cast<text_of>(dlsym(library, "hiprtcGetErrorString"));
+  ASSERT_NE(error_string, nullptr);
+  EXPECT_STREQ(error_string(0), "HIPRTC_SUCCESS");
 }
 
 TEST(Device, AnMi300x) {

@@ -211,6 +211,8 @@ TEST(LdsAddtid, LaneNumberTimesFour) {
 TEST(LdsDeathTest, GlobalWaveSyncStops) {
   Machine m;
   EXPECT_EXIT(m.run("ds_gws_barrier v2 gds"), testing::ExitedWithCode(70), "ds_gws_barrier");
+  EXPECT_EXIT(m.run("ds_gws_init v2 gds"), testing::ExitedWithCode(70), "ds_gws_init");
+  EXPECT_EXIT(m.run("ds_gws_sema_v gds"), testing::ExitedWithCode(70), "ds_gws_sema_v");
 }
 
 TEST(LdsNop, DoesNothing) {
