@@ -22,7 +22,7 @@ namespace wavetile::kernels {
 /// Stores to any multiple of the element size, in accesses as wide as the target allows.
 template <class T, int N>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_chunk(T* to, const vec<T, N>& value) {
-  detail::store_anywhere(to, value);
+  wavetile::detail::store_anywhere(to, value);
 }
 
 /// Whole chunks and tail columns at the start of a row.
@@ -106,7 +106,7 @@ public:
 #endif
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const void* from) {
-    detail::load_anywhere(word_, from);
+    wavetile::detail::load_anywhere(word_, from);
   }
   template <class V>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void put(const V& value) {
