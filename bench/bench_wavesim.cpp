@@ -1,7 +1,8 @@
 // Speed of the executor: host nanoseconds per wave instruction, one thread, one wave. Each kernel
 // of wavesim_kernels.hip is a loop over 64 copies of one instruction; the code object is run by the
-// same scheduler that HIP launches use. `/counted` is the same with counters on. And the time of a
-// whole matrix product.
+// same scheduler that HIP launches use. `/counted` is the same with counters on, `/checked` with
+// all checks, `/race_memory` with two of them. And the time of a whole matrix product.
+#include "checks/group_checks.hpp"
 #include "counters/tally.hpp"
 #include "isa/op_table.hpp"
 #include "loader/code_object.hpp"
@@ -92,7 +93,8 @@ struct Memory {
   }
 };
 
-void run_kernel(benchmark::State& state, const char* name, bool count) {
+/// `checks`: as WAVESIM_CHECK has them, null for none.
+void run_kernel(benchmark::State& state, const char* name, bool count, const char* checks) {
   static auto* memory = new Memory;
   const Kernel* kernel = code_object().kernel(name);
   if (!kernel) {
@@ -111,6 +113,12 @@ void run_kernel(benchmark::State& state, const char* name, bool count) {
   RunOptions options;
   options.threads = 1;
   options.count = count;
+  std::unique_ptr<CheckFactory> factory;
+  if (checks) {
+    std::string wrong;
+    factory = std::make_unique<CheckFactory>(*parse_checks(checks, wrong));
+    options.observers = factory.get();
+  }
   for (auto _ : state) {
     ++dispatch.serial;
     benchmark::DoNotOptimize(run(dispatch, options));
@@ -192,15 +200,26 @@ void run_matmul(benchmark::State& state) {
     state.SkipWithError("the product is wrong");
 }
 
+struct Mode {
+  const char* suffix;
+  bool count;
+  const char* checks;
+};
+constexpr Mode modes[] = {{"", false, nullptr},
+                          {"/counted", true, nullptr},
+                          {"/race_memory", false, "race,memory"},
+                          {"/checked", false, "all"}};
+
 } // namespace
 
 int main(int argc, char** argv) {
   benchmark::AddCustomContext("wavesim SIMD level",
                               simd_level() == Simd::avx512 ? "avx512" : "avx2");
   for (const char* kernel : kernels)
-    for (const bool count : {false, true})
-      benchmark::RegisterBenchmark((std::string(kernel) + (count ? "/counted" : "")).c_str(),
-                                   [=](benchmark::State& s) { run_kernel(s, kernel, count); });
+    for (const Mode& mode : modes)
+      benchmark::RegisterBenchmark(
+          (std::string(kernel) + mode.suffix).c_str(),
+          [=](benchmark::State& s) { run_kernel(s, kernel, mode.count, mode.checks); });
   benchmark::RegisterBenchmark("matmul_bf16_1024", run_matmul)
       ->ArgName("threads")
       ->Arg(1)

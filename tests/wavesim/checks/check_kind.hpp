@@ -9,10 +9,10 @@
 
 namespace wavesim {
 
-enum class Check : std::uint8_t { race, memory, uninit, wait, barrier, hazard };
+enum class Check : std::uint8_t { race, memory, uninit, wait, barrier, hazard, stream };
 
-inline constexpr std::string_view check_names[] = {"race", "memory",  "uninit",
-                                                   "wait", "barrier", "hazard"};
+inline constexpr std::string_view check_names[] = {"race",    "memory", "uninit", "wait",
+                                                   "barrier", "hazard", "stream"};
 
 constexpr std::string_view name_of(Check c) {
   return check_names[static_cast<unsigned>(c)];
@@ -22,6 +22,10 @@ class CheckSet {
 public:
   constexpr bool has(Check c) const { return bits_ >> static_cast<unsigned>(c) & 1; }
   constexpr bool empty() const { return bits_ == 0; }
+  /// Whether one of them looks at kernels (`stream` is about the order of the host's calls).
+  constexpr bool in_kernels() const {
+    return (bits_ & ~(1u << static_cast<unsigned>(Check::stream))) != 0;
+  }
   constexpr void add(Check c) { bits_ |= 1u << static_cast<unsigned>(c); }
   static constexpr CheckSet all() {
     CheckSet set;

@@ -2,6 +2,7 @@
 
 #include "checks/findings.hpp"
 #include "checks/group_checks.hpp"
+#include "machine/environment.hpp"
 #include "machine/fault.hpp"
 
 #include <cstdio>
@@ -19,7 +20,7 @@ CheckSet read_environment() {
   std::string wrong;
   const auto set = parse_checks(list, wrong);
   if (!set)
-    stop(fmt::format("WAVESIM_CHECK: there is no check '{}'", wrong));
+    refuse_environment("WAVESIM_CHECK", list, fmt::format("{}, all", fmt::join(check_names, ", ")));
   at_stop = finish_checks;
   return *set;
 }
@@ -33,7 +34,7 @@ CheckSet enabled_checks() {
 
 ObserverFactory* check_observers() {
   static ObserverFactory* factory =
-      enabled_checks().empty() ? nullptr : new CheckFactory(enabled_checks());
+      enabled_checks().in_kernels() ? new CheckFactory(enabled_checks()) : nullptr;
   return factory;
 }
 

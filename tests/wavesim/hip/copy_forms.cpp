@@ -1,8 +1,10 @@
 #include "hip/copy_forms.hpp"
 
 #include "hip/entry.hpp"
+#include "hip/held_back.hpp"
 #include "hip/module.hpp"
 #include "hip/stream.hpp"
+#include "machine/memory_map.hpp"
 
 #include <algorithm>
 
@@ -163,22 +165,40 @@ hipError_t fill_2d(void* destination, std::size_t pitch, unsigned value, unsigne
   return rows > 1 && width * element_bytes > pitch ? hipErrorInvalidValue : hipSuccess;
 }
 
-hipError_t submit(const CopyOperation& copy, hipStream_t stream) {
+namespace {
+
+/// Memory the runtime did not hand out or register: the host may not be left waiting for it.
+bool pageable(const void* p) {
+  return !MemoryMap::instance().lookup(reinterpret_cast<std::uintptr_t>(p));
+}
+
+hipError_t after_submit(hipStream_t stream, bool waits) {
+  ihipStream_t* found = stream_of(stream);
+  if (waits && holding_back() && found && !found->capture)
+    finish_held(*found);
+  return hipSuccess;
+}
+
+} // namespace
+
+hipError_t submit(const CopyOperation& copy, hipStream_t stream, bool waits) {
   if (!stream_of(stream))
     return hipErrorInvalidHandle;
   if (copy.width == 0 || copy.rows == 0 || copy.slices == 0)
     return hipSuccess;
   WAVESIM_HIP_TRY(check_copy(copy));
-  return enqueue(stream, copy);
+  WAVESIM_HIP_TRY(enqueue(stream, copy));
+  return after_submit(stream, waits || pageable(copy.source) || pageable(copy.destination));
 }
 
-hipError_t submit(const FillOperation& fill, hipStream_t stream) {
+hipError_t submit(const FillOperation& fill, hipStream_t stream, bool waits) {
   if (!stream_of(stream))
     return hipErrorInvalidHandle;
   if (fill.width == 0 || fill.rows == 0 || fill.slices == 0)
     return hipSuccess;
   WAVESIM_HIP_TRY(check_fill(fill));
-  return enqueue(stream, fill);
+  WAVESIM_HIP_TRY(enqueue(stream, fill));
+  return after_submit(stream, waits);
 }
 
 } // namespace wavesim::hip

@@ -26,7 +26,9 @@ hipError_t fill_2d(void* destination, std::size_t pitch, unsigned value, unsigne
                    std::size_t width, std::size_t rows, FillOperation& fill);
 
 /// Checks and enqueues; empty work does nothing.
-hipError_t submit(const CopyOperation& copy, hipStream_t stream);
-hipError_t submit(const FillOperation& fill, hipStream_t stream);
+/// `waits`: the work has been done when this returns. Copies from or to memory that is not pinned
+/// have been done in any case.
+hipError_t submit(const CopyOperation& copy, hipStream_t stream, bool waits = true);
+hipError_t submit(const FillOperation& fill, hipStream_t stream, bool waits = true);
 
 } // namespace wavesim::hip

@@ -82,7 +82,7 @@ WAVESIM_HIP_EXPORT hipError_t hipGetDeviceCount(int* count) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipSetDevice(int deviceId) {
-  return call([&] {
+  return call_at_once([&] {
     if (!valid_device(deviceId))
       return hipErrorInvalidDevice;
     thread_state().device = deviceId;
@@ -91,7 +91,7 @@ WAVESIM_HIP_EXPORT hipError_t hipSetDevice(int deviceId) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipGetDevice(int* deviceId) {
-  return call([&] {
+  return call_at_once([&] {
     if (!deviceId)
       return hipErrorInvalidValue;
     *deviceId = thread_state().device;

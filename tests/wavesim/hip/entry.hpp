@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 
 #define WAVESIM_HIP_EXPORT extern "C" __attribute__((visibility("default")))
@@ -36,15 +37,27 @@ hipError_t record(hipError_t result);
 /// Whether the process has a device at all; hipErrorNoDevice otherwise.
 hipError_t need_device();
 
-/// Body of an entry point that needs a device.
+/// Runs the work that `--check=stream` holds back, all of it.
+void finish_all_held();
+bool holding_back();
+
+/// Body of an entry point that needs a device and waits for nothing: what is held back stays so.
 template <class Body>
-hipError_t call(Body&& body) {
+hipError_t call_at_once(Body&& body) {
   try {
     const hipError_t ready = need_device();
     return record(ready == hipSuccess ? body() : ready);
   } catch (const std::bad_alloc&) {
     return record(hipErrorOutOfMemory);
   }
+}
+
+/// Body of an entry point that needs a device. It may depend on anything that was enqueued.
+template <class Body>
+hipError_t call(Body&& body) {
+  if (holding_back()) [[unlikely]]
+    finish_all_held();
+  return call_at_once(std::forward<Body>(body));
 }
 
 /// Body of an entry point that works without a device too.

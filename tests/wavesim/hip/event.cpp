@@ -1,6 +1,7 @@
 #include "hip/entry.hpp"
 #include "hip/graph.hpp"
 #include "hip/handles.hpp"
+#include "hip/held_back.hpp"
 #include "hip/runtime.hpp"
 #include "hip/stream.hpp"
 
@@ -52,7 +53,10 @@ hipError_t record(hipEvent_t handle, hipStream_t stream_handle, bool external) {
   }
   if (event->device != stream->device)
     return hipErrorInvalidHandle;
-  return enqueue(stream_handle, EventRecordOperation{event});
+  WAVESIM_HIP_TRY(enqueue(stream_handle, EventRecordOperation{event}));
+  if (holding_back())
+    event->held = last_held(*stream);
+  return hipSuccess;
 }
 
 hipError_t wait(hipStream_t stream_handle, hipEvent_t handle, unsigned flags) {
@@ -66,8 +70,11 @@ hipError_t wait(hipStream_t stream_handle, hipEvent_t handle, unsigned flags) {
   if (stream->capture && flags == hipEventWaitExternal)
     return enqueue(stream_handle, EventWaitOperation{event});
   if (!captured(*event)) {
-    if (!stream->capture)
-      return hipSuccess; // whatever was recorded has run
+    if (!stream->capture) {
+      if (holding_back())
+        hold_behind(*stream, event->held);
+      return hipSuccess; // otherwise whatever was recorded has run
+    }
     stream->capture->invalidated = true;
     return hipErrorStreamCaptureIsolation;
   }
@@ -94,6 +101,8 @@ hipError_t query(hipEvent_t handle) {
     event->capture->invalidated = true;
     return hipErrorCapturedEvent;
   }
+  if (holding_back())
+    finish_held(event->held);
   return hipSuccess;
 }
 
@@ -109,11 +118,11 @@ hipError_t record_event(ihipEvent_t& event) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipEventCreate(hipEvent_t* event) {
-  return call([&] { return create(event, hipEventDefault); });
+  return call_at_once([&] { return create(event, hipEventDefault); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
-  return call([&] { return create(event, flags); });
+  return call_at_once([&] { return create(event, flags); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipEventDestroy(hipEvent_t event) {
@@ -123,7 +132,7 @@ WAVESIM_HIP_EXPORT hipError_t hipEventDestroy(hipEvent_t event) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-  return call([&] { return record(event, stream, false); });
+  return call_at_once([&] { return record(event, stream, false); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipEventRecord_spt(hipEvent_t event, hipStream_t stream) {
@@ -140,11 +149,11 @@ WAVESIM_HIP_EXPORT hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStrea
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipEventSynchronize(hipEvent_t event) {
-  return call([&] { return query(event); });
+  return call_at_once([&] { return query(event); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipEventQuery(hipEvent_t event) {
-  return call([&] { return query(event); });
+  return call_at_once([&] { return query(event); });
 }
 
 // The host's clock when the event was recorded. Kernels run between the records, so it says how
@@ -165,7 +174,7 @@ WAVESIM_HIP_EXPORT hipError_t hipEventElapsedTime(float* ms, hipEvent_t start, h
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event,
                                                  unsigned int flags) {
-  return call([&] { return wait(stream, event, flags); });
+  return call_at_once([&] { return wait(stream, event, flags); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamWaitEvent_spt(hipStream_t stream, hipEvent_t event,

@@ -130,7 +130,7 @@ WAVESIM_HIP_EXPORT hipError_t __hipPopCallConfiguration(dim3* gridDim, dim3* blo
 WAVESIM_HIP_EXPORT hipError_t hipLaunchKernel(const void* function_address, dim3 numBlocks,
                                               dim3 dimBlocks, void** args, size_t sharedMemBytes,
                                               hipStream_t stream) {
-  return call([&] {
+  return call_at_once([&] {
     return launch_stub(function_address,
                        make_launch(numBlocks, dimBlocks, sharedMemBytes, stream, args));
   });
@@ -147,7 +147,7 @@ WAVESIM_HIP_EXPORT hipError_t hipExtLaunchKernel(const void* function_address, d
                                                  dim3 dimBlocks, void** args, size_t sharedMemBytes,
                                                  hipStream_t stream, hipEvent_t startEvent,
                                                  hipEvent_t stopEvent, int /*flags*/) {
-  return call([&] {
+  return call_at_once([&] {
     Launch what = make_launch(numBlocks, dimBlocks, sharedMemBytes, stream, args);
     what.start = startEvent;
     what.stop = stopEvent;
@@ -159,7 +159,7 @@ WAVESIM_HIP_EXPORT hipError_t hipLaunchCooperativeKernel(const void* f, dim3 gri
                                                          dim3 blockDimX, void** kernelParams,
                                                          unsigned int sharedMemBytes,
                                                          hipStream_t stream) {
-  return call([&] {
+  return call_at_once([&] {
     return launch_stub(
         f, make_launch(gridDim, blockDimX, sharedMemBytes, stream, kernelParams, nullptr, true));
   });
@@ -179,7 +179,7 @@ WAVESIM_HIP_EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned in
                                                     unsigned int blockDimZ,
                                                     unsigned int sharedMemBytes, hipStream_t stream,
                                                     void** kernelParams, void** extra) {
-  return call([&] {
+  return call_at_once([&] {
     return launch_handle(f, make_launch(dim3(gridDimX, gridDimY, gridDimZ),
                                         dim3(blockDimX, blockDimY, blockDimZ), sharedMemBytes,
                                         stream, kernelParams, extra));
@@ -190,7 +190,7 @@ WAVESIM_HIP_EXPORT hipError_t hipModuleLaunchCooperativeKernel(
     hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
     unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
     unsigned int sharedMemBytes, hipStream_t stream, void** kernelParams) {
-  return call([&] {
+  return call_at_once([&] {
     return launch_handle(f, make_launch(dim3(gridDimX, gridDimY, gridDimZ),
                                         dim3(blockDimX, blockDimY, blockDimZ), sharedMemBytes,
                                         stream, kernelParams, nullptr, true));
@@ -202,7 +202,7 @@ WAVESIM_HIP_EXPORT hipError_t hipExtModuleLaunchKernel(
     uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ,
     size_t sharedMemBytes, hipStream_t hStream, void** kernelParams, void** extra,
     hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t /*flags*/) {
-  return call([&] {
+  return call_at_once([&] {
     Launch what = make_launch({}, dim3(localWorkSizeX, localWorkSizeY, localWorkSizeZ),
                               sharedMemBytes, hStream, kernelParams, extra);
     what.start = startEvent;
@@ -247,7 +247,7 @@ bool is_cooperative(const hipLaunchAttribute* attributes, unsigned count) {
 
 WAVESIM_HIP_EXPORT hipError_t hipLaunchKernelExC(const hipLaunchConfig_t* config, const void* fPtr,
                                                  void** args) {
-  return call([&] {
+  return call_at_once([&] {
     if (!config || !fPtr || (config->numAttrs != 0 && !config->attrs))
       return hipErrorInvalidValue;
     return launch_stub(fPtr, make_launch(config->gridDim, config->blockDim,
@@ -258,7 +258,7 @@ WAVESIM_HIP_EXPORT hipError_t hipLaunchKernelExC(const hipLaunchConfig_t* config
 
 WAVESIM_HIP_EXPORT hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG* config, hipFunction_t f,
                                                    void** params, void** extra) {
-  return call([&] {
+  return call_at_once([&] {
     if (!config || (config->numAttrs != 0 && !config->attrs))
       return hipErrorInvalidValue;
     return launch_handle(f,

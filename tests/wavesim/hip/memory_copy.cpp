@@ -13,8 +13,10 @@ hipStream_t per_thread(hipStream_t stream) {
   return stream ? stream : hipStreamPerThread;
 }
 
-hipError_t copy(void* dst, const void* src, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-  return call([&] { return submit(plain_copy(dst, src, bytes, kind), stream); });
+/// The plain copies: only those whose name says so leave their work behind.
+hipError_t copy(void* dst, const void* src, size_t bytes, hipMemcpyKind kind, hipStream_t stream,
+                bool waits = true) {
+  return call_at_once([&] { return submit(plain_copy(dst, src, bytes, kind), stream, waits); });
 }
 
 hipError_t copy_rows(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
@@ -103,12 +105,12 @@ WAVESIM_HIP_EXPORT hipError_t hipMemcpyWithStream(void* dst, const void* src, si
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyAsync(void* dst, const void* src, size_t sizeBytes,
                                              hipMemcpyKind kind, hipStream_t stream) {
-  return copy(dst, src, sizeBytes, kind, stream);
+  return copy(dst, src, sizeBytes, kind, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyAsync_spt(void* dst, const void* src, size_t sizeBytes,
                                                  hipMemcpyKind kind, hipStream_t stream) {
-  return copy(dst, src, sizeBytes, kind, per_thread(stream));
+  return copy(dst, src, sizeBytes, kind, per_thread(stream), false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, HostSource src, size_t sizeBytes) {
@@ -117,7 +119,7 @@ WAVESIM_HIP_EXPORT hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, HostSource src, 
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t dst, HostSource src,
                                                  size_t sizeBytes, hipStream_t stream) {
-  return copy(dst, src, sizeBytes, hipMemcpyHostToDevice, stream);
+  return copy(dst, src, sizeBytes, hipMemcpyHostToDevice, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyDtoH(void* dst, hipDeviceptr_t src, size_t sizeBytes) {
@@ -126,7 +128,7 @@ WAVESIM_HIP_EXPORT hipError_t hipMemcpyDtoH(void* dst, hipDeviceptr_t src, size_
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyDtoHAsync(void* dst, hipDeviceptr_t src, size_t sizeBytes,
                                                  hipStream_t stream) {
-  return copy(dst, src, sizeBytes, hipMemcpyDeviceToHost, stream);
+  return copy(dst, src, sizeBytes, hipMemcpyDeviceToHost, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src,
@@ -136,7 +138,7 @@ WAVESIM_HIP_EXPORT hipError_t hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t s
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src,
                                                  size_t sizeBytes, hipStream_t stream) {
-  return copy(dst, src, sizeBytes, hipMemcpyDeviceToDevice, stream);
+  return copy(dst, src, sizeBytes, hipMemcpyDeviceToDevice, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemcpy2D(void* dst, size_t dpitch, const void* src, size_t spitch,

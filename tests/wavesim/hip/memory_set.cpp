@@ -12,17 +12,17 @@ hipStream_t per_thread(hipStream_t stream) {
 }
 
 hipError_t fill_rows(void* dst, size_t pitch, unsigned value, unsigned element_bytes, size_t width,
-                     size_t rows, hipStream_t stream) {
-  return call([&] {
+                     size_t rows, hipStream_t stream, bool waits = true) {
+  return call_at_once([&] {
     FillOperation operation;
     WAVESIM_HIP_TRY(fill_2d(dst, pitch, value, element_bytes, width, rows, operation));
-    return submit(operation, stream);
+    return submit(operation, stream, waits);
   });
 }
 
-hipError_t fill(void* dst, unsigned value, unsigned element_bytes, size_t count,
-                hipStream_t stream) {
-  return fill_rows(dst, 0, value, element_bytes, count, 1, stream);
+hipError_t fill(void* dst, unsigned value, unsigned element_bytes, size_t count, hipStream_t stream,
+                bool waits = true) {
+  return fill_rows(dst, 0, value, element_bytes, count, 1, stream, waits);
 }
 
 hipError_t fill_box(const hipPitchedPtr& p, int value, const hipExtent& extent,
@@ -74,12 +74,12 @@ WAVESIM_HIP_EXPORT hipError_t hipMemset3D_spt(hipPitchedPtr pitchedDevPtr, int v
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetAsync(void* dst, int value, size_t sizeBytes,
                                              hipStream_t stream) {
-  return fill(dst, static_cast<unsigned>(value), 1, sizeBytes, stream);
+  return fill(dst, static_cast<unsigned>(value), 1, sizeBytes, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemset2DAsync(void* dst, size_t pitch, int value, size_t width,
                                                size_t height, hipStream_t stream) {
-  return fill_rows(dst, pitch, static_cast<unsigned>(value), 1, width, height, stream);
+  return fill_rows(dst, pitch, static_cast<unsigned>(value), 1, width, height, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, int value,
@@ -89,12 +89,13 @@ WAVESIM_HIP_EXPORT hipError_t hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, int 
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetAsync_spt(void* dst, int value, size_t sizeBytes,
                                                  hipStream_t stream) {
-  return fill(dst, static_cast<unsigned>(value), 1, sizeBytes, per_thread(stream));
+  return fill(dst, static_cast<unsigned>(value), 1, sizeBytes, per_thread(stream), false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemset2DAsync_spt(void* dst, size_t pitch, int value, size_t width,
                                                    size_t height, hipStream_t stream) {
-  return fill_rows(dst, pitch, static_cast<unsigned>(value), 1, width, height, per_thread(stream));
+  return fill_rows(dst, pitch, static_cast<unsigned>(value), 1, width, height, per_thread(stream),
+                   false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemset3DAsync_spt(hipPitchedPtr pitchedDevPtr, int value,
@@ -113,13 +114,13 @@ WAVESIM_HIP_EXPORT hipError_t hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch,
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD8Async(hipDeviceptr_t dst, unsigned char value,
                                                size_t count, hipStream_t stream) {
-  return fill(dst, value, 1, count, stream);
+  return fill(dst, value, 1, count, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch,
                                                  unsigned char value, size_t width, size_t height,
                                                  hipStream_t stream) {
-  return fill_rows(dst, dstPitch, value, 1, width, height, stream);
+  return fill_rows(dst, dstPitch, value, 1, width, height, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD16(hipDeviceptr_t dst, unsigned short value, size_t count) {
@@ -133,13 +134,13 @@ WAVESIM_HIP_EXPORT hipError_t hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD16Async(hipDeviceptr_t dst, unsigned short value,
                                                 size_t count, hipStream_t stream) {
-  return fill(dst, value, 2, count, stream);
+  return fill(dst, value, 2, count, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch,
                                                   unsigned short value, size_t width, size_t height,
                                                   hipStream_t stream) {
-  return fill_rows(dst, dstPitch, value, 2, width, height, stream);
+  return fill_rows(dst, dstPitch, value, 2, width, height, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD32(hipDeviceptr_t dst, int value, size_t count) {
@@ -153,13 +154,13 @@ WAVESIM_HIP_EXPORT hipError_t hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count,
                                                 hipStream_t stream) {
-  return fill(dst, static_cast<unsigned>(value), 4, count, stream);
+  return fill(dst, static_cast<unsigned>(value), 4, count, stream, false);
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch,
                                                   unsigned int value, size_t width, size_t height,
                                                   hipStream_t stream) {
-  return fill_rows(dst, dstPitch, value, 4, width, height, stream);
+  return fill_rows(dst, dstPitch, value, 4, width, height, stream, false);
 }
 
 } // namespace wavesim::hip

@@ -3,6 +3,7 @@
 #include "hip/device_memory.hpp"
 #include "hip/entry.hpp"
 #include "hip/graph.hpp"
+#include "hip/held_back.hpp"
 #include "hip/kernel_launch.hpp"
 #include "hip/stream.hpp"
 
@@ -143,6 +144,10 @@ hipError_t enqueue(hipStream_t handle, Operation operation) {
       return hipSuccess;
     }
     WAVESIM_HIP_TRY(check_implicit(*stream));
+  }
+  if (holding_back()) [[unlikely]] {
+    hold_back(*stream, std::move(operation));
+    return hipSuccess;
   }
   return execute(operation, stream->device);
 }

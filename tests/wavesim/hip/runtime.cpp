@@ -58,6 +58,7 @@ Settings read_settings() {
   simd_level();
   buffer_soffset_checked();
   session();
+  enabled_checks();
   return s;
 }
 

@@ -3,6 +3,7 @@
 #include "hip/entry.hpp"
 #include "hip/graph.hpp"
 #include "hip/handles.hpp"
+#include "hip/held_back.hpp"
 #include "hip/runtime.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 
 /// A capture that began here can no longer end; one that was joined here is incomplete.
 ihipStream_t::~ihipStream_t() {
+  if (wavesim::hip::holding_back())
+    wavesim::hip::forget_held(*this);
   if (!capture)
     return;
   const std::lock_guard lock(wavesim::hip::graph_mutex());
@@ -92,7 +95,16 @@ hipStream_t per_thread(hipStream_t stream) {
 
 hipError_t synchronize(hipStream_t handle) {
   ihipStream_t* stream = stream_of(handle);
-  return stream ? check_not_captured(*stream) : hipErrorInvalidHandle;
+  if (!stream)
+    return hipErrorInvalidHandle;
+  WAVESIM_HIP_TRY(check_not_captured(*stream));
+  if (holding_back()) {
+    // The legacy default stream comes behind the blocking ones even when nothing is in it.
+    if (stream->null_stream)
+      hold_back(*stream, EmptyOperation{});
+    finish_held(*stream);
+  }
+  return hipSuccess;
 }
 
 } // namespace
@@ -106,16 +118,16 @@ ihipStream_t* stream_of(hipStream_t handle) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamCreate(hipStream_t* stream) {
-  return call([&] { return create(stream, hipStreamDefault, 0); });
+  return call_at_once([&] { return create(stream, hipStreamDefault, 0); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int flags) {
-  return call([&] { return create(stream, flags, 0); });
+  return call_at_once([&] { return create(stream, flags, 0); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags,
                                                           int priority) {
-  return call([&] { return create(stream, flags, priority); });
+  return call_at_once([&] { return create(stream, flags, priority); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t cuMaskSize,
@@ -160,7 +172,7 @@ WAVESIM_HIP_EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamQuery(hipStream_t stream) {
-  return call([&] { return synchronize(stream); });
+  return call_at_once([&] { return synchronize(stream); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamQuery_spt(hipStream_t stream) {
@@ -168,7 +180,7 @@ WAVESIM_HIP_EXPORT hipError_t hipStreamQuery_spt(hipStream_t stream) {
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamSynchronize(hipStream_t stream) {
-  return call([&] { return synchronize(stream); });
+  return call_at_once([&] { return synchronize(stream); });
 }
 
 WAVESIM_HIP_EXPORT hipError_t hipStreamSynchronize_spt(hipStream_t stream) {
@@ -231,7 +243,7 @@ WAVESIM_HIP_EXPORT hipError_t hipStreamAddCallback_spt(hipStream_t stream,
 
 WAVESIM_HIP_EXPORT hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn,
                                                 void* userData) {
-  return call([&] {
+  return call_at_once([&] {
     if (!fn)
       return hipErrorInvalidValue;
     return enqueue(stream, HostOperation{fn, userData});

@@ -13,6 +13,8 @@
 
 namespace wavesim::hip {
 
+struct HeldWork; // held_back.hpp
+
 /// A capture under way: streams that take part add their work to one graph.
 struct Capture {
   std::uint64_t id = 0;
@@ -45,6 +47,7 @@ struct ihipEvent_t {
   std::chrono::steady_clock::time_point time;     ///< of the host, when it was recorded
   std::shared_ptr<wavesim::hip::Capture> capture; ///< recorded in a captured stream
   std::vector<hipGraphNode*> tail;
+  std::shared_ptr<wavesim::hip::HeldWork> held; ///< the record itself, while it is held back
 };
 
 namespace wavesim::hip {

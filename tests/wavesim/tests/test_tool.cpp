@@ -147,6 +147,7 @@ TEST(Settings, AreRefusedByNameAndValue) {
       {"WAVESIM_COUNTERS", "yes", "0, 1"},
       {"WAVESIM_PER_DISPATCH", "-1", "0, 1"},
       {"WAVESIM_LINES", "2", "0, 1"},
+      {"WAVESIM_CHECK", "race,foo", "race, memory, uninit, wait, barrier, hazard, stream, all"},
   };
   for (const auto& c : cases) {
     const Outcome o = shell(std::string(c.name) + "='" + c.value + "' " + WAVESIM_TOOL +
@@ -161,6 +162,27 @@ TEST(Settings, AreRefusedByNameAndValue) {
                            "WAVESIM_MEMORY=1073741824", "WAVESIM_BUFFER_SOFFSET=unchecked"}) {
     const Outcome o = shell(std::string(good) + " " + WAVESIM_TOOL + " -- " WAVESIM_TEST_PROGRAM);
     EXPECT_EQ(o.code, 0) << good << "\n" << o.text;
+  }
+}
+
+/// 86 when a check finds something, whatever the program says; else the program's own code.
+TEST(Tool, ExitCodeOfFindings) {
+  const struct {
+    const char* options;
+    const char* arguments;
+    int code;
+  } cases[] = {
+      {"--check", "0 race", 86},       {"--check", "41 race", 86}, {"--check=race", "0 race", 86},
+      {"--check=wait", "0 race", 0},   {"--check", "0 none", 0},   {"--check", "41 none", 41},
+      {"--check", "41 same", 41},      {"--check", "0 past", 86},  {"--check=memory", "3 past", 86},
+      {"--check=stream", "0 race", 0}, {"", "41 race", 41},        {"", "0 past", 70}};
+  for (const auto& c : cases) {
+    const Outcome o =
+        run_tool(std::string(c.options) + " -- " WAVESIM_FAULTY_PROGRAM " " + c.arguments);
+    EXPECT_EQ(o.code, c.code) << c.options << " " << c.arguments << "\n" << o.text;
+    EXPECT_EQ(contains(o.text, "wavesim: the checks found 1 fault"),
+              c.code == 86 || contains(c.arguments, "same"))
+        << o.text;
   }
 }
 

@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   app.add_option("--least-lds", distances.least_lds, "The same for LDS loads")->type_name("CLOCKS");
   app.add_flag(
          "--check{all}", launch.checks,
-         "Look for faults: race, memory, uninit, wait, barrier, hazard; without names all of them")
+         "Look for faults: race, memory, uninit, wait, barrier, hazard, stream; without names all of them")
       ->type_name("[=NAME,...]");
   app.add_flag("--rules", rules, "Print how every counter is counted, and on what evidence");
   // Everything from the first word that is no option belongs to the program.
