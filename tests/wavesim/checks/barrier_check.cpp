@@ -11,8 +11,10 @@ namespace {
 
 constexpr std::uint64_t barrier_bytes = 4;
 
-void report(const Workgroup& group, const char* what, Actor here, Actor other, std::string detail) {
+void report(const Workgroup& group, const char* what, Actor here, Actor other, std::string detail,
+            bool note = false) {
   Sighting s;
+  s.note = note;
   s.check = Check::barrier;
   s.what = what;
   s.group = &group;
@@ -45,7 +47,7 @@ void check_barrier(const Workgroup& group) {
       first = &wave;
     else if (wave.pc != first->pc)
       report(group, "waves of one workgroup stand at different barriers", at_barrier(wave),
-             at_barrier(*first), "the hardware lets them pass together");
+             at_barrier(*first), "the hardware lets them pass together", true);
   }
   if (ended && first)
     report(group, "a wave ended while others wait at a barrier", at_barrier(*first),

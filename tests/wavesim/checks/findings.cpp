@@ -116,7 +116,8 @@ void Findings::add(const Sighting& s) {
   f.detail = s.detail;
   f.space = s.space;
   f.address = s.address;
-  f.failing = s.failing;
+  f.failing = s.failing && !s.note;
+  f.note = s.note;
   f.count = 1;
   if (s.group) {
     f.in_kernel = true;
@@ -127,7 +128,7 @@ void Findings::add(const Sighting& s) {
   f.other = side_of(s.other, object);
   index_.emplace(hash, findings_.size());
   findings_.push_back(std::move(f));
-  if (printing_) {
+  if (printing_ && (notes_ || !s.note)) {
     std::fflush(stdout);
     fmt::print(stderr, "{}", to_text(findings_.back(), findings_.size()));
   }
@@ -150,15 +151,28 @@ std::string Findings::summary() const {
   const std::lock_guard lock(mutex_);
   if (findings_.empty())
     return {};
-  std::string text = fmt::format("wavesim: the checks found {} {}\n", findings_.size(),
-                                 findings_.size() == 1 ? "fault" : "faults");
+  std::string list;
+  std::size_t shown = 0, notes = 0;
   for (std::size_t i = 0; i < findings_.size(); ++i) {
     const Finding& f = findings_[i];
-    text += fmt::format("  #{} {}: {}{}{}, {} {}{}\n", i + 1, name_of(f.check), f.what,
+    if (f.note && !notes_) {
+      ++notes;
+      continue;
+    }
+    ++shown;
+    list += fmt::format("  #{} {}: {}{}{}, {} {}{}\n", i + 1, name_of(f.check), f.what,
                         f.kernel.empty() ? "" : " in ", f.kernel, f.count,
                         f.count == 1 ? "time" : "times",
                         f.failing ? "" : " (does not count for the exit code)");
   }
+  std::string text;
+  if (shown != 0)
+    text += fmt::format("wavesim: the checks found {} {}\n{}", shown,
+                        shown == 1 ? "fault" : "different faults", list);
+  if (notes != 0)
+    text += fmt::format("wavesim: {} {} of legal but odd behaviour (WAVESIM_CHECK_NOTES=1 lists "
+                        "them)\n",
+                        notes, notes == 1 ? "place" : "places");
   return text;
 }
 

@@ -36,6 +36,7 @@ struct Sighting {
   const char* space = "";           ///< "LDS", "global memory", …; "": no address
   std::string detail;               ///< figures of this occurrence, or ""
   bool failing = true;              ///< counts for the exit code
+  bool note = false; ///< legal, only worth knowing: printed on request (WAVESIM_CHECK_NOTES=1)
 };
 
 struct Finding {
@@ -51,7 +52,7 @@ struct Finding {
   bool in_kernel = false;
   Side here, other;
   std::uint64_t address = 0;
-  bool failing = true;
+  bool failing = true, note = false;
   std::uint64_t count = 0;
 };
 
@@ -68,12 +69,13 @@ public:
   std::string summary() const;
   void clear();
   void set_printing(bool on) { printing_ = on; }
+  void set_notes(bool on) { notes_ = on; }
 
 private:
   mutable std::mutex mutex_;
   std::vector<Finding> findings_;
   std::unordered_multimap<std::uint64_t, std::size_t> index_; ///< hash of a sighting → finding
-  bool printing_ = true;
+  bool printing_ = true, notes_ = false;
 };
 
 /// "0-15,20" of a lane mask.

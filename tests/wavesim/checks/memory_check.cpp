@@ -23,9 +23,9 @@ unsigned lowest(std::uint64_t mask) {
 
 void report(const Wave& wave, const Op& op, const OpFacts& facts, const char* what,
             std::uint64_t mask, std::uint64_t address, const char* space, std::string detail,
-            bool failing = true) {
+            bool note = false) {
   Sighting s;
-  s.failing = failing;
+  s.note = note;
   s.check = Check::memory;
   s.what = what;
   s.group = wave.group;
@@ -90,7 +90,7 @@ void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts,
     }
     if (const std::uint64_t bad = misaligned(row, alignment_of(facts), mask))
       report(wave, op, facts, "misaligned access to LDS", bad, row[lowest(bad)], "LDS",
-             alignment_text(facts), facts.atomic);
+             alignment_text(facts), !facts.atomic);
   }
 }
 
@@ -149,7 +149,7 @@ void check_alignment(const Wave& wave, const Op& op, const OpFacts& facts) {
   else if (op.format != Format::mubuf)
     address = wave.s64(op.saddr) + v[lowest(bad)] + static_cast<std::uint64_t>(op.offset);
   report(wave, op, facts, "misaligned access to global memory", bad, address, "global memory",
-         alignment_text(facts), facts.atomic);
+         alignment_text(facts), !facts.atomic);
 }
 
 void report_fault(const Wave& wave, const Op& op, const MemoryFault& fault, std::uint64_t mask) {

@@ -14,6 +14,8 @@ namespace wavesim {
 namespace {
 
 CheckSet read_environment() {
+  // A wrong value is refused whether or not it is needed.
+  Findings::instance().set_notes(environment_flag("WAVESIM_CHECK_NOTES"));
   const char* list = std::getenv("WAVESIM_CHECK");
   if (!list || !*list)
     return {};

@@ -147,6 +147,7 @@ TEST(Settings, AreRefusedByNameAndValue) {
       {"WAVESIM_COUNTERS", "yes", "0, 1"},
       {"WAVESIM_PER_DISPATCH", "-1", "0, 1"},
       {"WAVESIM_LINES", "2", "0, 1"},
+      {"WAVESIM_CHECK_NOTES", "2", "0, 1"},
       {"WAVESIM_CHECK", "race,foo", "race, memory, uninit, wait, barrier, hazard, stream, all"},
   };
   for (const auto& c : cases) {
