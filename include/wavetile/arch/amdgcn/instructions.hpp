@@ -43,9 +43,13 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint64_t ballot(bool predicate) {
 }
 
 /// Not a bool: clang 22 stores the built-in's result one bit wide, and nothing later removes that
-/// store. Costs a scalar register pair.
+/// store. Costs a scalar register pair. Compilers of ROCm 6.4 do not have the built-in.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t in_mask(uint64_t mask) {
+#if __has_builtin(__builtin_amdgcn_inverse_ballot_w64)
   return __builtin_amdgcn_inverse_ballot_w64(mask) ? 1u : 0u;
+#else
+  return static_cast<uint32_t>(mask >> count_below(~uint64_t{0})) & 1u;
+#endif
 }
 
 /// ds_bpermute_b32: no LDS memory or banks, but its latency.

@@ -1,0 +1,159 @@
+"""Runs kernels of others and ours on the same problems under wavesim and puts their counters side by side.
+
+  compare.py --bin FOLDER --triton FOLDER [--python PYTHON] --output FOLDER
+
+Writes peers.json and peers.md. Every program checks its results and ends with an error when they are wrong; then this
+ends with 1. Of a problem's Triton configurations the one with the least bound and latency is shown.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake" / "kernel_report"))
+import instructions  # noqa: E402
+
+# problem -> (program, filter) of ours; names of Triton's are the same up to the configuration
+OURS = {
+    "softmax/fp32/512x1024": ("bench_softmax", "^softmax/fp32/512x1024"),
+    "softmax/bf16/512x1024": ("bench_softmax", "^softmax/bf16/512x1024"),
+    "softmax/bf16/64x4096": ("bench_softmax", "^softmax/bf16/64x4096"),
+    "layer_norm/fp32/256x1024": ("bench_norms", "^layer_norm/fp32/256x1024"),
+    "layer_norm/bf16/256x1024": ("bench_norms", "^layer_norm/bf16/256x1024"),
+    "layer_norm/bf16/64x4096": ("bench_norms", "^layer_norm/bf16/64x4096"),
+    "matmul/bf16/512x512x512": ("bench_matmul", "^matmul/bf16/512x512x512"),
+    "matmul/bf16/256x256x2048": ("bench_matmul", "^matmul/bf16/256x256x2048"),
+    "matmul/fp16/512x512x512": ("bench_matmul", "^matmul/fp16/512x512x512"),
+    "attention/bf16/2x512x128": ("bench_attention", "^attention/full/1x2/2x512x512x128"),
+    "attention/bf16/2x512x64": ("bench_attention", "^attention/full/1x2/2x512x512x64"),
+}
+RATIOS = ("instructions", "valu", "bytes", "bound", "estimate", "device us", "loop vector/matrix", "loop lds/matrix")
+PRIMITIVES = ("wave_reduce", "wave_scan", "group_reduce", "group_scan")
+SUM_ALL = ("bench_reduce", "^sum/all/fp32/512x1024", ["reduce", str(512 * 1024)])
+
+
+def counters(wavesim, command):
+    """What a program's kernels did, summed, for one of its launches of the whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "counters.json"
+        done = subprocess.run([wavesim, "--json", str(file), "--", *command], text=True, capture_output=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+        return json.loads(file.read_text())
+
+
+def figures(data, launches):
+    """The row of the table; clocks are those of one compute unit that did all workgroups."""
+    kernels = data["kernels"]
+    total = data["total"]
+    row = {unit: total["instructions"][unit] / launches for unit in ("valu", "trans", "mfma", "salu", "lds", "vmem")}
+    row["instructions"] = sum(total["instructions"].values()) / launches
+    row["conflicts"] = total["lds"]["conflicts"] / launches
+    row["bytes"] = (total["global"]["bytes_read"] + total["global"]["bytes_written"]) / launches
+    for name in ("bound", "estimate"):
+        row[name] = sum(k["bound"][name] * k["workgroups"] for k in kernels) / launches
+    main = max(kernels, key=lambda k: k["bound"]["bound"] * k["workgroups"])
+    per_group = main["bound"]["clocks_per_group"]
+    if per_group["matrix"] > 0:
+        row["vector/matrix"] = per_group["vector"] / per_group["matrix"]
+        row["lds/matrix"] = per_group["lds"] / per_group["matrix"]
+        row["mfma share"] = row["mfma"] / row["instructions"]
+    steady = main.get("steady_loop", {})
+    if steady.get("matrix_clocks") and "begin" in steady:
+        inside = [one for one in main["code"] if steady["begin"] <= one["offset"] <= steady["end"]]
+        of_one = steady["matrix_clocks"] / steady["matrix_instructions"]
+        matrix = sum(one["executions"] for one in inside if "mfma" in one["mnemonic"]) * of_one / 4
+        vector = sum(one["executions"] * {"valu": 4, "transcendental": 16}.get(instructions.unit_of(one["mnemonic"]), 0)
+                     for one in inside) / 4
+        row["loop vector/matrix"] = vector / matrix
+        row["loop lds/matrix"] = sum(one.get("lds_clocks", 0) for one in inside) / matrix
+    row["device us"] = sum(k["bound"]["device_microseconds"] for k in kernels) / launches
+    near = main.get("steady_loop", {}).get("least_distance", {})
+    row["distance global"], row["distance lds"] = near.get("global"), near.get("lds")
+    row["kernels"] = len(kernels)
+    return row
+
+
+def text(value):
+    if value is None:
+        return "-"
+    if isinstance(value, float) and value != int(value) or isinstance(value, float) and value < 10 and value != 0:
+        return f"{value:.2f}"
+    return f"{int(value):,}"
+
+
+def table(rows):
+    keys = ["valu", "trans", "mfma", "salu", "lds", "vmem", "conflicts", "bytes", "bound", "estimate", "mfma share",
+            "vector/matrix", "lds/matrix", "loop vector/matrix", "loop lds/matrix", "device us", "distance global",
+            "distance lds"]
+    lines = ["| problem | kernel | " + " | ".join(keys) + " |", "|---" * (len(keys) + 2) + "|"]
+    for problem, who, row in rows:
+        lines.append(f"| {problem} | {who} | " + " | ".join(text(row.get(key)) for key in keys) + " |")
+    return "\n".join(lines)
+
+
+def ratios(ours, theirs):
+    result = {}
+    for key in RATIOS:
+        if theirs.get(key) and ours.get(key) is not None:
+            result[key] = ours[key] / theirs[key]
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--triton", type=pathlib.Path, required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    wavesim = options.bin / "wavesim"
+    script = pathlib.Path(__file__).resolve().parent / "triton_run.py"
+    os.environ["WAVESIM_PER_DISPATCH"] = "0"
+
+    def ours(program, wanted):
+        # verified once, counted once
+        return figures(counters(wavesim, [options.bin / program, f"--benchmark_filter={wanted}"]), 2)
+
+    rows, compared = [], []
+
+    def add(problem, own, name, other):
+        rows.extend([(problem, "wavetile", own), (problem, name, other)])
+        compared.append((problem, name, ratios(own, other)))
+
+    names = [name for name in json.loads((options.triton / "manifest.json").read_text()) if "@" in name]
+    for problem, (program, wanted) in OURS.items():
+        own = ours(program, wanted)
+        tried = {name: figures(counters(wavesim, [options.python, script, "run", options.triton, name]), 1)
+                 for name in names if name.startswith(problem + "@")}
+        best = min(tried, key=lambda name: tried[name]["estimate"])
+        add(problem, own, "Triton " + best.split("@")[1], tried[best])
+        print(f"{problem}: done, best of {len(tried)} Triton configurations is {best.split('@')[1]}", file=sys.stderr)
+    for primitive in PRIMITIVES:
+        own = ours("bench_primitives", f"^{primitive}/wavetile")
+        for library in ("rocprim", "hipcub"):
+            add(f"{primitive}/fp32/65536", own, library, ours("bench_primitives", f"^{primitive}/{library}"))
+    device = options.bin / "rocprim_device"
+    if device.exists():
+        program, wanted, arguments = SUM_ALL
+        add("sum of all/fp32/524288", ours(program, wanted), "rocprim::reduce",
+            figures(counters(wavesim, [device, *arguments]), 1))
+    lines = [table(rows), "", "Ours over theirs:", "",
+             "| problem | against | " + " | ".join(RATIOS) + " |", "|---" * (len(RATIOS) + 2) + "|"]
+    for problem, name, ratio in compared:
+        lines.append(f"| {problem} | {name} | " + " | ".join(f"{ratio[k]:.2f}" if k in ratio else "-" for k in RATIOS)
+                     + " |")
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "peers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (options.output / "peers.json").write_text(json.dumps(
+        [{"problem": problem, "kernel": name, **row} for problem, name, row in rows], indent=1), encoding="utf-8")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
