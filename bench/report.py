@@ -3,8 +3,8 @@
   report.py FILE.json... --output index.html
   report.py --compare BEFORE.json AFTER.json [--output index.html]
 
-Every file gets a table with all its counters and a picture: share of a copy's speed for measured files, bytes
-over the minimum and vector instructions for simulated ones. Benchmarks with the counters `flops` and `bytes`
+Every file gets a table with all its counters and pictures: share of a copy's speed for measured files; bytes over the
+minimum, least clocks by unit and a roofline of these bounds for simulated ones. Benchmarks with the counters `flops` and `bytes`
 also get a roofline, under the roofs that the file's context names (`peak_tflops`, `peak_tbytes`). With
 --compare the two files are set against each other by name, as ratios of medians (measured) or instructions
 (simulated). Without matplotlib the page has the tables only, and says so.
@@ -105,6 +105,42 @@ def roofline(bench):
     return figure_html(figure, "roofline")
 
 
+def bounds(bench):
+    """Clocks that each unit of a compute unit takes at least, of one launch, side by side."""
+    units = ["matrix", "vector", "lds", "memory"]
+    rows = [(name, c) for name, c, _ in bench.rows if "sim_bound_clocks" in c]
+    if plt is None or not rows:
+        return ""
+    figure, axes = plt.subplots(figsize=(9, 0.45 * len(rows) + 1))
+    for index, unit in enumerate(units):
+        at = [len(rows) - 1 - row + 0.3 - 0.2 * index for row in range(len(rows))]
+        axes.barh(at, [c[f"sim_{unit}_clocks"] for _, c in rows], height=0.18, label=unit)
+    axes.set_yticks(range(len(rows)), [name for name, _ in reversed(rows)], fontsize=8)
+    axes.set_title("least clocks of each unit of one compute unit (simulated)", loc="left", fontsize=11)
+    axes.legend(fontsize=8)
+    axes.margins(y=0.01)
+    return figure_html(figure, "least clocks by unit")
+
+
+def bound_roofline(bench):
+    """Flops for each clock of the bound under the roofs of a compute unit of gfx942: 2048 flops of 16-bit matrix
+    instructions, and its share of memory, 5325 GB/s over 304 compute units at 2100 MHz."""
+    points = [(name, c) for name, c, _ in bench.rows if "flops" in c and "sim_bound_clocks" in c]
+    if plt is None or not points:
+        return ""
+    figure, axes = plt.subplots(figsize=(8, 5))
+    for name, c in points:
+        clocks = max(c["sim_bound_clocks"], c.get("sim_hbm_clocks", 0))
+        axes.loglog(c["flops"] / c["bytes"], c["flops"] / clocks, "o", label=name)
+    intensity = [10**(i / 20 - 1) for i in range(100)]
+    axes.loglog(intensity, [min(2048, 8.34 * i) for i in intensity], "k-", linewidth=1)
+    axes.set_xlabel("flop per byte")
+    axes.set_ylabel("flop per clock of a compute unit, at most")
+    axes.set_title("bounds under the roofs of a compute unit (simulated)", loc="left", fontsize=11)
+    axes.legend(fontsize=7)
+    return figure_html(figure, "roofline of bounds")
+
+
 def table(rows):
     keys = list(dict.fromkeys(key for _, counters, _ in rows for key in counters))
     head = "".join(f"<th>{html.escape(key)}</th>" for key in ["benchmark"] + keys)
@@ -122,7 +158,7 @@ def section(path):
     parts = [f"<h2>{html.escape(bench.path.stem)}</h2>", f'<p><span class="label">{html.escape(bench.label())}</span></p>']
     if bench.simulated():
         parts += [bars(bench.rows, "sim_bytes/minimum", "bytes moved over the minimum (simulated)", 1),
-                  bars(bench.rows, "sim_valu", "vector instructions (simulated)")]
+                  bounds(bench), bound_roofline(bench)]
     else:
         parts += [bars(bench.rows, "%copy", "per cent of a copy of the same bytes (measured)", 100), roofline(bench)]
     parts.append(table(bench.rows))
