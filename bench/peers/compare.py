@@ -2,7 +2,7 @@
 
   compare.py --bin FOLDER --triton FOLDER [--python PYTHON] --output FOLDER
 
-Writes peers.json and peers.md. Every program checks its results and ends with an error when they are wrong; then this
+Writes peers.json, peers.md and peers.svg. Every program checks its results and ends with an error when they are wrong; then this
 ends with 1. Of a problem's Triton configurations the one with the least bound and latency is shown.
 """
 
@@ -105,6 +105,24 @@ def ratios(ours, theirs):
     return result
 
 
+def picture(compared):
+    """Bars of ours over theirs as a small SVG: clocks of the bound with latency, all workgroups on one compute unit."""
+    bars = [(f"{problem}, {name.split()[0]}", ratio["estimate"]) for problem, name, ratio in compared if "estimate" in ratio]
+    step, left, unit = 20, 330, 120
+    width, height = left + int(unit * max(value for _, value in bars)) + 60, step * len(bars) + 50
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
+             f'<rect width="{width}" height="{height}" fill="white"/>',
+             '<text x="8" y="18" font-weight="bold">bound with latency, ours over theirs (simulated; below 1 ours takes less)</text>']
+    for index, (label, value) in enumerate(bars):
+        y = 34 + step * index
+        colour = "#3b7dd8" if value <= 1 else "#d8733b"
+        lines.append(f'<text x="{left - 6}" y="{y + 11}" text-anchor="end">{label}</text>'
+                     f'<rect x="{left}" y="{y}" width="{unit * value:.1f}" height="14" fill="{colour}"/>'
+                     f'<text x="{left + unit * value + 5:.1f}" y="{y + 11}">{value:.2f}</text>')
+    lines.append(f'<line x1="{left + unit}" y1="28" x2="{left + unit}" y2="{height - 12}" stroke="black"/></svg>')
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=pathlib.Path, required=True)
@@ -150,6 +168,7 @@ def main():
                      + " |")
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "peers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (options.output / "peers.svg").write_text(picture(compared), encoding="utf-8")
     (options.output / "peers.json").write_text(json.dumps(
         [{"problem": problem, "kernel": name, **row} for problem, name, row in rows], indent=1), encoding="utf-8")
     print("\n".join(lines))
