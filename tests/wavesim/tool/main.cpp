@@ -105,9 +105,9 @@ int main(int argc, char** argv) {
                  "With --distances: exit 1 if a global load is nearer to its wait than CLOCKS")
       ->type_name("CLOCKS");
   app.add_option("--least-lds", distances.least_lds, "The same for LDS loads")->type_name("CLOCKS");
-  app.add_flag(
-         "--check{all}", launch.checks,
-         "Look for faults: race, memory, uninit, wait, barrier, hazard, stream; without names all of them")
+  app.add_flag("--check{all}", launch.checks,
+               "Look for faults: race, memory, uninit, wait, barrier, hazard, stream; without "
+               "names all of them")
       ->type_name("[=NAME,...]");
   app.add_flag("--rules", rules, "Print how every counter is counted, and on what evidence");
   // Everything from the first word that is no option belongs to the program.
