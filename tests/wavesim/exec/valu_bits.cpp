@@ -25,41 +25,39 @@ constexpr LaneLoops move_loops = [] {
   return l;
 }();
 
-/// v_cndmask_b32 without modifiers.
-void select_row(Wave& w, const Op& op) {
+/// v_cndmask_b32 without modifiers, whatever its operands are.
+[[gnu::noinline]] void select_any(Wave& w, const Op& op) {
   if (w.gpr_index) [[unlikely]]
     return run_modified(w, op);
-  Row space[2];
+  Row space[2], mask, chosen;
   const u32* const a = source_row(w, op.src[0], space[0]);
   const u32* const b = source_row(w, op.src[1], space[1]);
-  const u64 exec = w.exec();
-  u32* const to = w.v[op.dst];
+  spread_mask(mask, scalar64(w, op.src[2]));
+  for (unsigned i = 0; i < lanes; ++i)
+    chosen.lane[i] = (a[i] & ~mask.lane[i]) | (b[i] & mask.lane[i]);
+  store_row(w.v[op.dst], chosen, w.exec());
+}
+
+/// Sorting networks have hardly anything else, so registers are chosen from directly.
+void select_row(Wave& w, const Op& op) {
 #ifdef __AVX512F__
-  const u64 select = scalar64(w, op.src[2]);
-  if (exec == all_lanes) [[likely]] {
-    for (unsigned i = 0; i < lanes; i += 16)
-      _mm512_store_si512(to + i, _mm512_mask_mov_epi32(_mm512_load_si512(a + i),
-                                                       static_cast<__mmask16>(select >> i),
-                                                       _mm512_load_si512(b + i)));
+  using Kind = Source::Kind;
+  if (op.src[0].kind == Kind::vgpr && op.src[1].kind == Kind::vgpr &&
+      op.src[2].kind == Kind::sgpr && w.gpr_index == 0) [[likely]] {
+    const u64 exec = w.exec(), select = w.s64(op.src[2].reg);
+    const u32 *const a = w.v[op.src[0].reg], *const b = w.v[op.src[1].reg];
+    u32* const to = w.v[op.dst];
+    for (unsigned i = 0; i < lanes; i += 16) {
+      const __m512i x = _mm512_mask_mov_epi32(
+          _mm512_load_si512(a + i), static_cast<__mmask16>(select >> i), _mm512_load_si512(b + i));
+      _mm512_store_si512(to + i, exec == all_lanes ? x
+                                                   : blended(_mm512_load_si512(to + i),
+                                                             static_cast<__mmask16>(exec >> i), x));
+    }
     return;
   }
-  for (unsigned i = 0; i < lanes; i += 16) {
-    const __m512i x = _mm512_mask_mov_epi32(
-        _mm512_load_si512(a + i), static_cast<__mmask16>(select >> i), _mm512_load_si512(b + i));
-    _mm512_store_si512(to + i,
-                       blended(_mm512_load_si512(to + i), static_cast<__mmask16>(exec >> i), x));
-  }
-#else
-  Row mask, chosen;
-  spread_mask(mask, scalar64(w, op.src[2]));
-  for (unsigned i = 0; i < lanes; i += 8) {
-    const auto at = [i](const u32* row) { return reinterpret_cast<const __m256i*>(row + i); };
-    const __m256i x = _mm256_blendv_epi8(_mm256_load_si256(at(a)), _mm256_load_si256(at(b)),
-                                         _mm256_load_si256(at(mask)));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(chosen.lane + i), x);
-  }
-  store_row(to, chosen, exec);
 #endif
+  select_any(w, op);
 }
 
 void move(OpTable& t) {
