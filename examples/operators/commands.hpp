@@ -35,7 +35,7 @@ struct norm_command {
 
 struct matmul_command {
   std::string a, b, c, bias, output;
-  std::string type = "fp32"; ///< fp32, fp64, fp16, bf16 or int8
+  std::string type = "fp32"; ///< fp32, fp64, fp16, bf16, fp8 (e4m3 fnuz) or int8
   std::string activation = "none";
   double alpha = 1, beta = 0;
   bool transpose_a = false, transpose_b = false, batch = false;

@@ -107,9 +107,11 @@ int main(int argc, char** argv) {
   matmul_app->add_option("--alpha", matmul.alpha, "factor on the product")->capture_default_str();
   CLI::Option* beta = matmul_app->add_option("--beta", matmul.beta, "factor on c, by default 0");
   matmul_app->add_option("--c", matmul.c, "matrix of M x N numbers")->needs(beta);
-  matmul_app->add_option("--dtype", matmul.type, "element type on the device")
+  matmul_app
+      ->add_option("--dtype", matmul.type,
+                   "element type on the device; fp8: e4m3 fnuz, with c and results of fp32")
       ->capture_default_str()
-      ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int8"}));
+      ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "fp8", "int8"}));
   matmul_app->add_option("--bias", matmul.bias, "N numbers, added to every row");
   matmul_app->add_option("--activation", matmul.activation, "last step")
       ->capture_default_str()

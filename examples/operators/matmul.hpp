@@ -133,6 +133,7 @@ extern template void run_matmul<float, float>(const matmul_command&);
 extern template void run_matmul<double, double>(const matmul_command&);
 extern template void run_matmul<wavetile::fp16, wavetile::fp16>(const matmul_command&);
 extern template void run_matmul<wavetile::bf16, wavetile::bf16>(const matmul_command&);
+extern template void run_matmul<wavetile::fp8_e4m3_fnuz, float>(const matmul_command&);
 extern template void run_matmul<std::int8_t, std::int32_t>(const matmul_command&);
 
 } // namespace operators

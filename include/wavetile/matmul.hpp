@@ -9,6 +9,19 @@ namespace wavetile {
 
 namespace detail {
 
+/// Whether a factor is 0 in the type that products are computed in.
+inline bool vanishes(double factor, data_type a, data_type d) {
+  return a == data_type::fp64 || d == data_type::int32 ? factor == 0
+                                                       : static_cast<float>(factor) == 0;
+}
+
+/// "alpha: it is 0.5, …"
+inline status factor_failure(const char* name, double value, const char* why) {
+  char digits[32];
+  (void)__builtin_snprintf(digits, sizeof digits, "%g", value);
+  return status::failure(status_code::invalid_argument, name, "it is ").append(digits).append(why);
+}
+
 /// Numbers of the options that have no place in a problem.
 template <class Types>
 status check_factors(const matmul_options& options, bool has_c) {
@@ -20,17 +33,20 @@ status check_factors(const matmul_options& options, bool has_c) {
     for (const auto& factor : factors)
       if (!(factor.value >= -2147483648.0 && factor.value <= 2147483647.0) ||
           static_cast<double>(static_cast<int32_t>(factor.value)) != factor.value)
-        return status::failure(status_code::invalid_argument, factor.name,
-                               "it is not an integer of 32 bits, which int32 results need");
+        return factor_failure(factor.name, factor.value,
+                              ", allowed: integers of 32 bits, as results are int32");
   }
   if (!has_c && options.beta != 0)
-    return status::failure(status_code::invalid_argument, "beta",
-                           "it is not 0, and there is no C to multiply it with");
+    return factor_failure("beta", options.beta,
+                          ", and there is no C to multiply it with; allowed: 0");
   const struct {
     const char* name;
     const matmul_scale& scale;
   } scales[] = {{"scale_a", options.scale_a}, {"scale_b", options.scale_b}};
   for (const auto& one : scales) {
+    if (one.scale.kind == scale_kind::none && one.scale.data != nullptr)
+      return status::failure(status_code::invalid_argument, one.name,
+                             "its kind is none, and there are data; allowed: tensor, outer");
     if (one.scale.kind == scale_kind::none)
       continue;
     if (!Types::scaled)
@@ -50,6 +66,18 @@ Compute factor_as(double value) {
   return static_cast<Compute>(value);
 }
 
+/// Scales that are read: aligned, apart from the result.
+inline status check_scale(const char* name, const matmul_scale& scale, int64_t count,
+                          const kernels::operand& d) {
+  if (scale.kind == scale_kind::none)
+    return {};
+  const int64_t extent[] = {scale.kind == scale_kind::tensor ? 1 : count}, stride[] = {1};
+  const auto array = kernels::describe(name, make_strided_view(scale.data, extent, stride));
+  if (const status outcome = kernels::check_access(array); !outcome)
+    return outcome;
+  return kernels::share_memory(d, array) ? kernels::overlap_failure(d, array, "apart") : status{};
+}
+
 /// `prepare(arguments)` fills what only a relative of matmul has.
 template <matmul_choice Choice, class Types, class Prepare>
 status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipStream_t stream,
@@ -62,22 +90,30 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
   problem.c = numeric_traits<typename Types::c>::type;
   problem.d = numeric_traits<typename Types::d>::type;
   problem.columns_per_output = Types::epilogue::columns_per_output;
+  if (Types::block_scaled)
+    problem.k_multiple = scale_block;
   call.transpose_a = options.transpose_a;
   call.transpose_b = options.transpose_b;
   describe_product(call);
   if (const status outcome = check_factors<Types>(options, call.has_c); !outcome)
     return outcome;
-  problem.reads_c = options.beta != 0;
-  if (options.alpha == 0)
+  problem.reads_c = !vanishes(options.beta, problem.a, problem.d);
+  if (vanishes(options.alpha, problem.a, problem.d))
     problem.k = 0;
   if (const status outcome = check_product(call); !outcome)
     return outcome;
   const epilogue::output_shape shape{problem.batches, problem.m,
-                                     problem.n / problem.columns_per_output};
+                                     problem.n / problem.columns_per_output, &call.d};
   if (const status outcome = steps.check(shape); !outcome)
     return outcome;
   if (problem.m == 0 || problem.n == 0 || problem.batches == 0)
     return {};
+  if (problem.k > 0) {
+    if (const status outcome = check_scale("scale_a", options.scale_a, problem.m, call.d); !outcome)
+      return outcome;
+    if (const status outcome = check_scale("scale_b", options.scale_b, problem.n, call.d); !outcome)
+      return outcome;
+  }
 
   if (const status outcome = find_choice(options.kernel, problem.choice); !outcome)
     return outcome;
@@ -209,13 +245,13 @@ matmul_problem matmul_problem_of(view<A, Rank> a, view<B, Rank> b, view<D, Rank>
   problem.b = numeric_traits<detail::remove_cv_t<B>>::type;
   problem.d = numeric_traits<detail::remove_cv_t<D>>::type;
   problem.c = problem.d;
-  problem.reads_c = options.beta != 0;
+  problem.reads_c = !detail::vanishes(options.beta, problem.a, problem.d);
   problem.columns_per_output = Epilogue::columns_per_output;
-  if (options.alpha == 0)
+  if (detail::vanishes(options.alpha, problem.a, problem.d))
     problem.k = 0;
   problem.splits = options.splits;
   problem.workspace_bytes = options.memory.bytes;
-  (void)detail::find_choice(options.kernel, problem.choice);
+  problem.named = detail::find_choice(options.kernel, problem.choice);
   return problem;
 }
 

@@ -29,7 +29,8 @@ status describe_item(kernels::matmul_call& call, const matmul_item<A, B, D>& ite
   call.a = kernels::describe("a", item.a);
   call.b = kernels::describe("b", item.b);
   call.d = kernels::describe("d", item.d);
-  call.has_c = options.beta != 0;
+  call.has_c = !vanishes(options.beta, numeric_traits<typename Types::a>::type,
+                         numeric_traits<typename Types::d>::type);
   if (call.has_c)
     call.c = kernels::describe("c", item.c);
   call.transpose_a = options.transpose_a;
@@ -40,7 +41,7 @@ status describe_item(kernels::matmul_call& call, const matmul_item<A, B, D>& ite
   call.problem.columns_per_output = Types::epilogue::columns_per_output;
   kernels::describe_product(call);
   call.problem.reads_c = call.has_c;
-  if (options.alpha == 0)
+  if (vanishes(options.alpha, call.problem.a, call.problem.d))
     call.problem.k = 0;
   return kernels::check_product(call);
 }
@@ -56,6 +57,179 @@ int64_t tiles_of_list(const matmul_item<A, B, D>* items, int64_t count,
   return tiles;
 }
 
+/// What all products of a list are together.
+struct list_summary {
+  matmul_problem largest; ///< the most rows and the longest k of any
+  bool work = false;      ///< one of them has results
+  int64_t bytes_read = 0, bytes_written = 0;
+  double flops = 0;
+};
+
+/// Checks every product of a list and `options`, but not the device.
+template <class Types, class A, class B, class D, class Epilogue>
+status summarize_list(const matmul_item<A, B, D>* items, int64_t count,
+                      const matmul_options& options, const Epilogue& steps, int64_t list_bytes,
+                      list_summary& summary) {
+  if (count < 0)
+    return status::failure(status_code::invalid_argument, "count", count, ">= 0");
+  if (count > 0 && items == nullptr)
+    return status::failure(status_code::null_pointer, "items", "null pointer to a list");
+  if (const status outcome = check_factors<Types>(options, true); !outcome)
+    return outcome;
+  if (options.splits > 1)
+    return status::failure(status_code::invalid_argument, "splits", options.splits, "0 or 1");
+  matmul_problem& largest = summary.largest;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto numbered = [&](status outcome) {
+      return outcome.append(" (product ").append(i).append(" of the list)");
+    };
+    kernels::matmul_call call;
+    if (const status outcome = describe_item<Types>(call, items[i], options); !outcome)
+      return numbered(outcome);
+    const matmul_problem& problem = call.problem;
+    const int64_t m = problem.m, n = problem.n, columns = n / problem.columns_per_output;
+    if (const status outcome = steps.check({count, m, columns, &call.d}); !outcome)
+      return numbered(outcome);
+    for (const kernels::operand* array : {&call.a, &call.b, &call.c, &call.d})
+      if (const status outcome =
+              kernels::check_memory_apart(options.memory.data, list_bytes, *array);
+          !outcome)
+        return numbered(outcome);
+    if (m > 0 && n > 0) {
+      summary.work = true;
+      if (problem.k > 0) {
+        if (const status outcome = check_scale("scale_a", options.scale_a, m, call.d); !outcome)
+          return numbered(outcome);
+        if (const status outcome = check_scale("scale_b", options.scale_b, n, call.d); !outcome)
+          return numbered(outcome);
+      }
+      summary.flops +=
+          2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(problem.k);
+      summary.bytes_read += (m + n) * problem.k * size_of(problem.a) +
+                            (problem.reads_c ? m * n * size_of(problem.c) : 0);
+      summary.bytes_written += m * columns * size_of(problem.d);
+    }
+    const int64_t rows = m > largest.m ? m : largest.m;
+    const int64_t depth = problem.k > largest.k ? problem.k : largest.k;
+    const bool aligned = problem.aligned && (i == 0 || largest.aligned);
+    largest = problem;
+    largest.m = rows;
+    largest.k = depth;
+    largest.aligned = aligned;
+  }
+  largest.named = find_choice(options.kernel, largest.choice);
+  return {};
+}
+
+/// The plan for a list that has been summarised.
+template <matmul_choice Choice, class Types, class A, class B, class D>
+matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
+                         const matmul_options& options, const list_summary& summary,
+                         int64_t list_bytes, const device_info& device) {
+  const matmul_problem& largest = summary.largest;
+  matmul_plan result;
+  result.outcome = largest.named;
+  matmul_choice choice = largest.choice;
+  if (Choice != matmul_choice::automatic) {
+    if (choice != matmul_choice::automatic && choice != Choice)
+      result.outcome = status::failure(status_code::invalid_argument, "kernel", "it is ")
+                           .append(options.kernel)
+                           .append(", and this call has code for ")
+                           .append(name_of(Choice))
+                           .append(" only");
+    choice = Choice;
+  } else if (choice != matmul_choice::automatic && !in_every_call(choice)) {
+    result.outcome = status::failure(status_code::invalid_argument, "kernel", "it is ")
+                         .append(options.kernel)
+                         .append(", which only calls with it as template argument have code for");
+  }
+  const bool forced = choice != matmul_choice::automatic;
+  constexpr int bytes = static_cast<int>(sizeof(typename Types::a));
+  if (choice == matmul_choice::skinny && largest.m > skinny_rows)
+    result.outcome = status::failure(status_code::unsupported_shape, "kernel",
+                                     "skinny takes at most 16 rows of op(A), here are ")
+                         .append(largest.m);
+  if (forced && !kernels::suits(choice, bytes, largest.order_a, largest.order_b))
+    result.outcome = status::failure(status_code::unsupported_shape, "kernel", "it is ")
+                         .append(name_of(choice))
+                         .append(", which is not for 8-bit operands that are both strided in k");
+  if (result.outcome.ok())
+    result.outcome = check_device(device);
+  const target& facts = device.facts();
+  const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
+  bool found = false;
+  double best = 0;
+  for (int i = 1; i < matmul_choice_count; ++i) {
+    const auto one = static_cast<matmul_choice>(i);
+    matmul_refusal& refused = result.refused[i];
+    if (forced ? one != choice : !in_every_call(one)) {
+      refused = forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
+      continue;
+    }
+    if (one == matmul_choice::skinny && largest.m > skinny_rows) {
+      refused = matmul_refusal::too_many_rows;
+      continue;
+    }
+    const auto cut = cut_of(one, largest, facts);
+    const double time =
+        one == matmul_choice::skinny
+            ? 0
+            : static_cast<double>(divide_up(tiles_of_list(items, count, options, cut), cus)) *
+                  cut.tile_m * cut.tile_n / cut.efficiency;
+    result.relative_time[i] = time;
+    if (!found || time < best) {
+      found = true;
+      best = time;
+      result.choice = one;
+    }
+  }
+  if (forced)
+    result.choice = choice;
+  for (int i = 1; i < matmul_choice_count; ++i) {
+    if (result.refused[i] == matmul_refusal::none && i != static_cast<int>(result.choice))
+      result.refused[i] = matmul_refusal::slower;
+    result.relative_time[i] = best > 0 ? result.relative_time[i] / best : 0;
+  }
+  const auto cut = cut_of(result.choice, largest, facts);
+  result.tile_m = cut.tile_m;
+  result.tile_n = cut.tile_n;
+  result.tile_k = cut.tile_k;
+  result.threads = cut.threads;
+  result.lds_bytes = cut.lds_bytes;
+  result.accumulator_registers = cut.registers;
+  result.register_limit = cut.threads > 4 * facts.wave_size ? 256 : 512;
+  result.rows = largest.m;
+  result.columns = largest.n;
+  result.depth = largest.k;
+  result.split_k = largest.k;
+  result.aligned = largest.aligned;
+  result.flops = summary.flops;
+  result.min_bytes_read = summary.bytes_read;
+  result.min_bytes_written = summary.bytes_written;
+  if (!summary.work)
+    return result;
+  result.tiles = result.groups = tiles_of_list(items, count, options, cut);
+  constexpr int64_t entries = kernels::matmul_list_arguments<Types>::capacity;
+  result.launches = static_cast<int>(divide_up(count, entries)) + 1;
+  result.workspace_bytes = result.best_workspace_bytes = list_bytes;
+  double padded = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t m = items[i].a.extent[options.transpose_a ? 1 : 0];
+    const int64_t k = items[i].a.extent[options.transpose_a ? 0 : 1];
+    const int64_t n = items[i].b.extent[options.transpose_b ? 0 : 1];
+    padded += 2.0 * static_cast<double>(round_up(m, int64_t{cut.wave_m})) *
+              static_cast<double>(round_up(n, int64_t{cut.wave_n})) *
+              static_cast<double>(round_up(k, int64_t{cut.wave_k}));
+  }
+  result.useful = padded > 0 ? summary.flops / padded : 1;
+  if (options.memory.bytes < list_bytes && result.outcome.ok())
+    result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+                                     options.memory.bytes, ">= ")
+                         .append(list_bytes)
+                         .append(" for the list");
+  return result;
+}
+
 } // namespace detail
 
 /// Bytes of workspace that `matmul_grouped` needs for `count` products.
@@ -63,6 +237,27 @@ template <class A, class B, class D, class Epilogue = epilogue::steps<>>
 constexpr int64_t matmul_grouped_workspace_bytes(int64_t count) {
   using types = wavetile::detail::list_types<A, B, D, Epilogue>;
   return count * static_cast<int64_t>(sizeof(kernels::matmul_listed_task<types>));
+}
+
+/// What `matmul_grouped` does with a list: the choice for all products and why no other, launches,
+/// tiles as `groups`, LDS and registers, workspace, sums of flops and bytes. `outcome` is what the
+/// call would return but for runtime errors. Pure: no runtime call, nothing on a device is read.
+template <matmul_choice Choice = matmul_choice::automatic, class A, class B, class D,
+          class Epilogue = epilogue::steps<>>
+matmul_plan matmul_grouped_plan(const matmul_item<A, B, D>* items, int64_t count,
+                                const matmul_options& options, const device_info& device,
+                                const Epilogue& steps = {}) {
+  using types = detail::list_types<A, B, D, Epilogue>;
+  const int64_t bytes = matmul_grouped_workspace_bytes<A, B, D, Epilogue>(count > 0 ? count : 0);
+  detail::list_summary summary;
+  if (const status outcome =
+          detail::summarize_list<types>(items, count, options, steps, bytes, summary);
+      !outcome) {
+    matmul_plan refused;
+    refused.outcome = outcome;
+    return refused;
+  }
+  return detail::plan_of_list<Choice, types>(items, count, options, summary, bytes, device);
 }
 
 /// `count` products of any shapes, in one launch, so that small ones fill the device together:
@@ -74,7 +269,7 @@ constexpr int64_t matmul_grouped_workspace_bytes(int64_t count) {
 /// `memory` must have `matmul_grouped_workspace_bytes`. k is not split. The list reaches the device
 /// in the arguments of small kernels ahead of the launch, so the call may be captured. Results of
 /// one product must not overlap operands or results of another (not checked). Everything else as
-/// `matmul`; errors name the number of the product.
+/// `matmul`; errors name the number of the product. Which kernel runs: `matmul_grouped_plan`.
 template <matmul_choice Choice = matmul_choice::automatic, class A, class B, class D,
           class Epilogue = epilogue::steps<>>
 status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
@@ -85,88 +280,25 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   static_assert(wavetile::detail::are_matmul_inputs<typename types::a, typename types::b>() &&
                     wavetile::detail::is_matmul_result<typename types::a, typename types::d>(),
                 "wavetile::matmul_grouped: no kernel multiplies these types; see matmul");
-  if (count < 0)
-    return status::failure(status_code::invalid_argument, "count", count, ">= 0");
-  if (count > 0 && items == nullptr)
-    return status::failure(status_code::null_pointer, "items", "null pointer to a list");
-  if (const status outcome = wavetile::detail::check_factors<types>(options, true); !outcome)
+  const int64_t bytes = matmul_grouped_workspace_bytes<A, B, D, Epilogue>(count > 0 ? count : 0);
+  wavetile::detail::list_summary summary;
+  if (const status outcome =
+          wavetile::detail::summarize_list<types>(items, count, options, steps, bytes, summary);
+      !outcome)
     return outcome;
-  if (options.splits > 1)
-    return status::failure(status_code::invalid_argument, "splits", options.splits, "0 or 1");
-  const int64_t bytes = matmul_grouped_workspace_bytes<A, B, D, Epilogue>(count);
-  matmul_problem largest; // the extents of all together, for the choice
-  bool work = false;
-  for (int64_t i = 0; i < count; ++i) {
-    matmul_call call;
-    if (status outcome = wavetile::detail::describe_item<types>(call, items[i], options); !outcome)
-      return outcome.append(" (product ").append(i).append(" of the list)");
-    const matmul_problem& problem = call.problem;
-    const epilogue::output_shape shape{count, problem.m, problem.n / problem.columns_per_output};
-    if (status outcome = steps.check(shape); !outcome)
-      return outcome.append(" (product ").append(i).append(" of the list)");
-    for (const operand* array : {&call.a, &call.b, &call.c, &call.d})
-      if (status outcome = check_memory_apart(options.memory.data, bytes, *array); !outcome)
-        return outcome.append(" (product ").append(i).append(" of the list)");
-    work = work || (problem.m > 0 && problem.n > 0);
-    const int64_t m = problem.m > largest.m ? problem.m : largest.m;
-    const int64_t k = problem.k > largest.k ? problem.k : largest.k;
-    largest = problem;
-    largest.m = m;
-    largest.k = k;
-  }
-  if (!work)
+  if (!summary.work)
     return {};
-
-  matmul_choice choice = matmul_choice::automatic;
-  if (const status outcome = wavetile::detail::find_choice(options.kernel, choice); !outcome)
-    return outcome;
-  if (Choice != matmul_choice::automatic && choice != matmul_choice::automatic && choice != Choice)
-    return status::failure(status_code::invalid_argument, "kernel", "it is ")
-        .append(options.kernel)
-        .append(", and this call has code for ")
-        .append(name_of(Choice))
-        .append(" only");
-  if (Choice != matmul_choice::automatic)
-    choice = Choice;
-  else if (choice != matmul_choice::automatic && !in_every_call(choice))
-    return status::failure(status_code::invalid_argument, "kernel", "it is ")
-        .append(options.kernel)
-        .append(", which only calls with it as template argument have code for");
-  if (choice == matmul_choice::skinny && largest.m > skinny_rows)
-    return status::failure(status_code::unsupported_shape, "kernel",
-                           "skinny takes at most 16 rows of op(A), here are ")
-        .append(largest.m);
+  const matmul_problem& largest = summary.largest;
   device_info device;
   if (const status outcome = stream_device(stream, device); !outcome)
     return outcome;
-  if (const status outcome = check_device(device); !outcome)
-    return outcome;
-  if (choice == matmul_choice::automatic && largest.m <= skinny_rows)
-    choice = matmul_choice::skinny;
-  if (choice == matmul_choice::automatic) {
-    double best = 0;
-    for (const auto one : {matmul_choice::large, matmul_choice::middle, matmul_choice::compact}) {
-      const auto cut = wavetile::detail::cut_of(one, largest, device.facts());
-      const int64_t tiles = wavetile::detail::tiles_of_list(items, count, options, cut);
-      const double time = static_cast<double>(divide_up(
-                              tiles, int64_t{device.cu_count > 0 ? device.cu_count : 1})) *
-                          cut.tile_m * cut.tile_n / cut.efficiency;
-      if (choice == matmul_choice::automatic || time < best) {
-        choice = one;
-        best = time;
-      }
-    }
-  }
-
-  if (options.memory.bytes < bytes)
-    return status::failure(status_code::workspace_too_small, "workspace.bytes",
-                           options.memory.bytes, ">= ")
-        .append(bytes)
-        .append(" for the list");
+  const matmul_plan chosen =
+      wavetile::detail::plan_of_list<Choice, types>(items, count, options, summary, bytes, device);
+  if (!chosen.outcome)
+    return chosen.outcome;
   if (const status outcome = wavetile::detail::check_workspace(options.memory, bytes); !outcome)
     return outcome;
 
-  const auto cut = wavetile::detail::cut_of(choice, largest, device.facts());
   auto* const list = static_cast<matmul_listed_task<types>*>(options.memory.data);
   int64_t tiles = 0;
   matmul_list_arguments<types> upload{};
@@ -178,7 +310,7 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
     entry.first_tile = tiles;
     entry.task = {storage_pointer(item.a.data),
                   storage_pointer(item.b.data),
-                  options.beta != 0 ? storage_pointer(item.c.data) : nullptr,
+                  largest.reads_c ? storage_pointer(item.c.data) : nullptr,
                   storage_pointer(item.d.data),
                   item.a.stride[0],
                   item.b.stride[0],
@@ -186,12 +318,14 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
                   item.d.stride[0],
                   m,
                   n,
-                  options.alpha == 0 ? 0 : item.a.extent[options.transpose_a ? 0 : 1]};
-    tiles += divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n);
+                  wavetile::detail::vanishes(options.alpha, largest.a, largest.d)
+                      ? 0
+                      : item.a.extent[options.transpose_a ? 0 : 1]};
+    tiles += divide_up(m, chosen.tile_m) * divide_up(n, chosen.tile_n);
     if (upload.count < upload.capacity && i + 1 < count)
       continue;
     upload.to = list + (i + 1 - upload.count);
-    const launch_shape shape{.grid = 1, .block = 64};
+    const launch_shape shape{.grid = 1, .block = matmul_wave_size};
     if (const status outcome = launch(&matmul_write_list<types>, shape, stream, upload); !outcome)
       return outcome;
     upload.count = 0;
@@ -208,12 +342,6 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   arguments.kind_b = options.scale_b.kind;
   arguments.split_k = largest.k;
   arguments.epilogue = steps;
-  matmul_plan chosen;
-  chosen.choice = choice;
-  chosen.groups = tiles;
-  chosen.threads = cut.threads;
-  chosen.tile_m = cut.tile_m;
-  chosen.tile_n = cut.tile_n;
   wavetile::detail::set_order(arguments, chosen, largest, device);
   return wavetile::detail::launch_product<Choice>(chosen, largest, arguments, stream);
 }

@@ -56,7 +56,7 @@ inline status find_choice(const char* name, matmul_choice& choice) {
     }
   return status::failure(status_code::invalid_argument, "kernel", "it is ")
       .append(name)
-      .append(", allowed: large, large_four, wide, middle, compact, skinny");
+      .append(", allowed: large, ping_pong, large_four, wide, middle, compact, skinny");
 }
 
 } // namespace detail

@@ -17,7 +17,7 @@ import report  # noqa: E402
 
 def work_items_of_config(name):
     """Of the config among a kernel's template arguments; None without one."""
-    tiled = re.search(r"matmul_config\{\d+, \d+, \d+, (\d+), (\d+), \d+\}", name)
+    tiled = re.search(r"matmul_config\{\d+, \d+, \d+, (\d+), (\d+), \d+[^}]*\}", name)
     config = re.search(r"_config\{(?:\([\w:]+\)\d+, )?(\d+)[,}]", name)
     if not tiled and not config:
         return None

@@ -170,10 +170,16 @@ ACTIVATIONS = {
         1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))}
 
 
+def to_fp8(value):
+    """e4m3 fnuz, to nearest even: three bits of fraction, from 2^-10 to 240."""
+    step = 2.0 ** (max(math.frexp(value)[1] - 1, -7) - 3)
+    return math.copysign(min(round(abs(value) / step) * step, 240.0), value)
+
+
 def test_matmul(folder):
     source = random.Random(3)
     m, n, k, batches = 21, 34, 19, 2
-    types = dict(DTYPES, fp64=(lambda x: x, 2.0**-53), int8=(lambda x: x, 0.0))
+    types = dict(DTYPES, fp64=(lambda x: x, 2.0**-53), fp8=(to_fp8, 2.0**-24), int8=(lambda x: x, 0.0))
     for dtype, trans_a, trans_b, batched, extras in itertools.product(
             types, (False, True), (False, True), (False, True), (False, True)):
         integer = dtype == "int8"
@@ -201,7 +207,7 @@ def test_matmul(folder):
         if extras:
             alpha, beta = (2, -3) if integer else (0.75, 0.5)
             activation = "relu" if integer or dtype == "fp64" else source.choice(list(ACTIVATIONS))
-            c = data("c", stack + (m, n))
+            c = data("c", stack + (m, n), rounded=dtype != "fp8")  # results of fp8 are fp32
             bias = data("bias", (n,), rounded=False)  # added in fp32
             arguments += ["--alpha", str(alpha), "--beta", str(beta), "--c", folder + "/c.npy",
                           "--bias", folder + "/bias.npy", "--activation", activation]

@@ -115,7 +115,8 @@ TEST_F(matmul_arguments_test, options) {
   const auto x = make_view(a, 4, 5);
   const auto y = make_view(b, 5, 7);
   const auto z = make_view(d, 4, 7);
-  expect_refusal(run(x, y, z, {.beta = 0.5}), status_code::invalid_argument, "beta", {"no C"});
+  expect_refusal(run(x, y, z, {.beta = 0.5}), status_code::invalid_argument, "beta",
+                 {"0.5", "no C"});
   expect_refusal(run(x, y, z, {.splits = -1}), status_code::invalid_argument, "splits", {"-1"});
   expect_refusal(run(x, y, z, {.kernel = "huge"}), status_code::invalid_argument, "kernel",
                  {"huge", "middle", "skinny"});
@@ -155,7 +156,68 @@ TEST_F(matmul_arguments_test, types) {
   auto* other = reinterpret_cast<int8_t*>(b);
   expect_refusal(matmul<only>(make_view(bytes, 4, 5), make_view(other, 5, 7),
                               make_view(words, 4, 7), {.alpha = 0.5}),
-                 status_code::invalid_argument, "alpha", {"integer"});
+                 status_code::invalid_argument, "alpha", {"0.5", "integer"});
+}
+
+// Factors too small for the type that products are computed in are 0: nothing is read for them.
+TEST_F(matmul_arguments_test, factors_that_vanish) {
+  float* none = nullptr;
+  const auto z = make_view(d, 4, 7);
+  EXPECT_TRUE(run(make_view(none, 4, 5), make_view(none, 5, 7), z, {.alpha = 1e-60}).ok());
+  EXPECT_TRUE(matmul<only>(make_view(a, 4, 5), make_view(b, 5, 7), make_view(none, 4, 7), z,
+                           {.beta = -1e-60})
+                  .ok());
+  EXPECT_EQ(matmul_problem_of(make_view(a, 4, 5), make_view(b, 5, 7), z, {.alpha = 1e-60}).k, 0);
+  auto* doubles = reinterpret_cast<double*>(a);
+  auto* results = reinterpret_cast<double*>(d);
+  EXPECT_EQ(matmul_problem_of(make_view(doubles, 4, 5), make_view(doubles, 5, 7),
+                              make_view(results, 4, 7), {.alpha = 1e-60})
+                .k,
+            5);
+  EXPECT_EQ(launches(), 2);
+}
+
+TEST_F(matmul_arguments_test, arrays_of_epilogues) {
+  const auto x = make_view(a, 4, 5);
+  const auto y = make_view(b, 5, 7);
+  const auto z = make_view(d, 4, 7);
+  const auto with = [&](const auto& step) {
+    return matmul<only>(x, y, z, {}, nullptr, epilogue::chain(step));
+  };
+  auto* odd = reinterpret_cast<float*>(reinterpret_cast<char*>(c) + 2);
+  using namespace epilogue;
+  expect_refusal(with(bias_columns{odd}), status_code::misaligned, "bias_columns", {"4 bytes"});
+  expect_refusal(with(bias_rows{odd}), status_code::misaligned, "bias_rows", {"4 bytes"});
+  expect_refusal(with(residual{make_view(odd, 4, 7)}), status_code::misaligned, "residual", {});
+  expect_refusal(with(scale_by{1, odd}), status_code::misaligned, "scale.pointer", {});
+  expect_refusal(with(quantize{odd, nullptr}), status_code::misaligned, "quantize.scale", {});
+  expect_refusal(with(quantize{nullptr, odd}), status_code::misaligned, "quantize.amax", {});
+  expect_refusal(with(quantize{c, c}), status_code::overlapping, "quantize.amax", {"scale"});
+  expect_refusal(with(bias_columns{d + 20}), status_code::overlapping, "d", {"bias_columns"});
+  expect_refusal(with(bias_rows{d + 27}), status_code::overlapping, "d", {"bias_rows"});
+  expect_refusal(with(residual{make_view(d + 1, 4, 7)}), status_code::overlapping, "d",
+                 {"residual"});
+  expect_refusal(with(scale_by{1, d}), status_code::overlapping, "d", {"scale.pointer"});
+  expect_refusal(with(quantize{nullptr, d}), status_code::overlapping, "d", {"quantize.amax"});
+  EXPECT_TRUE(with(residual{z}).ok()); // the result itself
+  EXPECT_TRUE(with(bias_columns{d + 28}).ok());
+}
+
+TEST_F(matmul_arguments_test, scales) {
+  const auto x = make_view(reinterpret_cast<int8_t*>(a), 4, 5);
+  const auto y = make_view(reinterpret_cast<int8_t*>(b), 5, 7);
+  const auto z = make_view(d, 4, 7);
+  const auto with = [&](const matmul_scale& of_a, const matmul_scale& of_b) {
+    return matmul<only>(x, y, z, {.scale_a = of_a, .scale_b = of_b});
+  };
+  auto* odd = reinterpret_cast<float*>(reinterpret_cast<char*>(c) + 2);
+  expect_refusal(with({c}, {}), status_code::invalid_argument, "scale_a", {"none", "tensor"});
+  expect_refusal(with({}, {c}), status_code::invalid_argument, "scale_b", {"none", "outer"});
+  expect_refusal(with({nullptr, scale_kind::tensor}, {}), status_code::null_pointer, "scale_a", {});
+  expect_refusal(with({odd, scale_kind::outer}, {}), status_code::misaligned, "scale_a", {"4"});
+  expect_refusal(with({}, {d + 27, scale_kind::tensor}), status_code::overlapping, "d",
+                 {"scale_b"});
+  EXPECT_TRUE(with({c, scale_kind::outer}, {c, scale_kind::tensor}).ok());
 }
 
 TEST_F(matmul_arguments_test, device) {

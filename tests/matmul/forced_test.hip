@@ -18,4 +18,10 @@ TEST(matmul_forced, large_four) {
   });
 }
 
+TEST(matmul_forced, ping_pong) {
+  for (const std::int64_t k : {0, 31, 32, 64, 96, 200})
+    ASSERT_TRUE((check_matmul<bf16, bf16, bf16, bf16, matmul_choice::ping_pong>(
+        {.m = 270, .n = 300, .k = k, .transpose_b = true})));
+}
+
 } // namespace

@@ -60,6 +60,21 @@ TEST(matmul_grouped, different_shapes_in_one_launch) {
     }
 }
 
+// Without a k there is no product, and not one of an infinite alpha with zeros.
+TEST(matmul_grouped, no_k_and_an_infinite_alpha) {
+  for (const char* kernel : {"compact", "skinny"}) {
+    list all;
+    all.add({.m = 5, .n = 9, .k = 0, .beta = 2});
+    all.add({.m = 3, .n = 4, .k = 0, .beta = 2});
+    device_buffer<unsigned char> memory(static_cast<std::size_t>(all.bytes()));
+    const status outcome = all.run(
+        {.alpha = std::numeric_limits<double>::infinity(), .beta = 2, .kernel = kernel}, memory);
+    ASSERT_TRUE(outcome.ok()) << outcome.message();
+    for (const auto& run : all.runs)
+      ASSERT_TRUE(run->agrees());
+  }
+}
+
 TEST(matmul_grouped, few_rows_each) {
   list all;
   for (int i = 0; i < 9; ++i)
@@ -79,6 +94,40 @@ TEST(matmul_grouped, nothing_to_do) {
   all.add({.m = 0, .n = 5, .k = 5});
   all.add({.m = 5, .n = 0, .k = 5});
   EXPECT_TRUE(all.run({}, memory).ok());
+}
+
+TEST(matmul_grouped, plans_say_what_runs) {
+  const auto mi300x = describe_device("gfx942", 304, 8);
+  list all;
+  for (int i = 0; i < 3; ++i)
+    all.add({.m = 100, .n = 70, .k = 64});
+  const auto plan = [&](const matmul_options& options) {
+    return matmul_grouped_plan(all.items.data(), 3, options, mi300x);
+  };
+  const workspace enough{all.items.data(), 4096}; // not touched
+  const matmul_plan p = plan({.memory = enough});
+  ASSERT_TRUE(p.outcome.ok()) << p.outcome.message();
+  EXPECT_EQ(p.choice, matmul_choice::compact);
+  EXPECT_EQ(p.groups, 3 * 2 * 2);
+  EXPECT_EQ(p.launches, 2);
+  EXPECT_EQ(p.workspace_bytes, all.bytes());
+  EXPECT_EQ(p.flops, 3 * 2.0 * 100 * 70 * 64);
+  EXPECT_EQ(p.min_bytes_written, 3 * 100 * 70 * 4);
+  EXPECT_EQ(p.refused[static_cast<int>(matmul_choice::large)], matmul_refusal::slower);
+  EXPECT_EQ(p.refused[static_cast<int>(matmul_choice::skinny)], matmul_refusal::too_many_rows);
+  EXPECT_NE(std::string(p.describe().c_str()).find("compact: tiles of 64 x 64"), std::string::npos);
+  EXPECT_EQ(plan({.kernel = "large", .memory = enough}).choice, matmul_choice::large);
+  EXPECT_EQ(plan({}).outcome.code(), status_code::workspace_too_small);
+  EXPECT_EQ(plan({.kernel = "huge", .memory = enough}).outcome.code(),
+            status_code::invalid_argument);
+  EXPECT_EQ(plan({.kernel = "skinny", .memory = enough}).outcome.code(),
+            status_code::unsupported_shape);
+  EXPECT_EQ(plan({.splits = 2, .memory = enough}).outcome.code(), status_code::invalid_argument);
+  EXPECT_EQ(
+      matmul_grouped_plan(all.items.data(), 3, {.memory = enough}, describe_device("gfx1100", 96))
+          .outcome.code(),
+      status_code::wrong_architecture);
+  EXPECT_EQ(matmul_grouped_plan(all.items.data(), 0, {}, mi300x).launches, 0);
 }
 
 TEST(matmul_grouped, refusals_name_the_product) {

@@ -152,6 +152,78 @@ TEST(matmul_order, traffic_within_a_fifth_of_the_best) {
     }
 }
 
+/// The least that any order fetches: of all ways to share the tiles out among the groups of
+/// workgroups that are resident together, tried one after the other. Groups of one size that hold
+/// nothing yet are alike.
+class all_permutations {
+public:
+  all_permutations(const chip& c, const grid& g) : grid_(g) {
+    const int64_t total = g.rows * g.columns;
+    for (int64_t xcd = 0; xcd < c.xcds; ++xcd)
+      for (int64_t first = xcd; first < total; first += c.xcds * c.resident)
+        groups_.push_back({std::min(c.resident, divide_up(total - first, c.xcds)), 0, 0});
+    place(0, 0);
+  }
+  int64_t best() const { return best_; }
+
+private:
+  struct group {
+    int64_t room;
+    unsigned rows, columns; ///< a bit each
+  };
+  void place(int64_t tile, int64_t cost) {
+    if (best_ >= 0 && cost >= best_)
+      return;
+    if (tile == grid_.rows * grid_.columns) {
+      best_ = cost;
+      return;
+    }
+    const unsigned row = 1u << tile / grid_.columns, column = 1u << tile % grid_.columns;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const group before = groups_[i];
+      const auto alike = [&](const group& other) {
+        return other.room == before.room && other.rows == before.rows &&
+               other.columns == before.columns;
+      };
+      if (before.room == 0 ||
+          std::any_of(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(i), alike))
+        continue;
+      groups_[i] = {before.room - 1, before.rows | row, before.columns | column};
+      place(tile + 1, cost + ((before.rows & row) == 0 ? grid_.tile_m : 0) +
+                          ((before.columns & column) == 0 ? grid_.tile_n : 0));
+      groups_[i] = before;
+    }
+  }
+  grid grid_;
+  std::vector<group> groups_;
+  int64_t best_ = -1;
+};
+
+// Grids of up to 12 tiles against every permutation; the larger ones above against the families
+// that `best_of_all` enumerates, since the permutations of 13 tiles and more are too many.
+TEST(matmul_order, tiny_grids_within_a_fifth_of_the_best_of_all_permutations) {
+  int compared = 0;
+  for (const chip& c : {chip{1, 4}, {2, 2}, {2, 3}, {2, 4}, {3, 2}, {4, 3}, {8, 1}})
+    for (int64_t rows = 1; rows <= 12; ++rows)
+      for (int64_t columns = 1; rows * columns <= 12; ++columns)
+        for (const int64_t tile_m : {256, 128}) {
+          const grid g{rows, columns, tile_m, 256};
+          const int64_t best = all_permutations(c, g).best();
+          const int xcds = static_cast<int>(c.xcds);
+          const int64_t resident = resident_of(rows * columns, xcds, c.resident);
+          const xcd_order order = make_xcd_order(rows * columns, xcds, resident);
+          const tile_path path = choose_tile_path(rows, columns, resident, tile_m, 256);
+          const int64_t own = fetched(c, g, [&](int64_t i) { return path.at(order.position(i)); });
+          EXPECT_GE(own, best);
+          EXPECT_LE(static_cast<double>(own), 1.2 * static_cast<double>(best))
+              << rows << " x " << columns << " tiles of " << tile_m << " x 256 on " << c.xcds
+              << " XCDs with " << c.resident;
+          EXPECT_GE(best_of_all(c, g), best);
+          ++compared;
+        }
+  EXPECT_GT(compared, 400);
+}
+
 TEST(matmul_order, the_score_tells_good_from_bad) {
   const chip c{8, 38};
   const grid g{33, 33, 256, 256};

@@ -95,6 +95,28 @@ TEST(matmul_plan, k_is_split_where_memory_is_lent_and_of_use) {
       << refused.outcome.message();
 }
 
+// Absurd numbers of parts need more memory than there is; they do not wrap around to little.
+TEST(matmul_plan, parts_beyond_64_bits) {
+  auto problem = problem_of(int64_t{1} << 30, int64_t{1} << 30, int64_t{1} << 40);
+  problem.splits = 1 << 30;
+  problem.workspace_bytes = int64_t{1} << 40;
+  const auto p = plan(problem, mi300x);
+  EXPECT_EQ(p.outcome.code(), status_code::workspace_too_small);
+  EXPECT_EQ(p.workspace_bytes, int64_t{1} << 62);
+}
+
+TEST(matmul_plan, parts_are_whole_blocks_of_scales) {
+  auto problem = problem_of(256, 256, 5000);
+  problem.a = problem.b = data_type::fp8_e4m3_fnuz;
+  problem.choice = matmul_choice::middle;
+  problem.k_multiple = 128;
+  problem.splits = 7;
+  problem.workspace_bytes = int64_t{1} << 40;
+  const auto p = plan(problem, mi300x);
+  EXPECT_EQ(p.split_k % 128, 0);
+  EXPECT_GE(p.split_k * p.splits, 5000);
+}
+
 TEST(matmul_plan, forced_choices) {
   auto problem = problem_of(512, 512, 512);
   problem.choice = matmul_choice::wide;
@@ -109,11 +131,24 @@ TEST(matmul_plan, forced_choices) {
   EXPECT_NE(std::string(refused.outcome.message()).find("512"), std::string::npos);
 }
 
+TEST(matmul_plan, a_choice_that_does_not_suit) {
+  auto problem = problem_of(512, 512, 512);
+  problem.a = problem.b = data_type::int8;
+  problem.order_a = problem.order_b = operand_order::k_strided;
+  problem.choice = matmul_choice::large_four;
+  const auto p = plan(problem, mi300x);
+  EXPECT_EQ(p.outcome.code(), status_code::unsupported_shape);
+  EXPECT_NE(std::string(p.outcome.message()).find("large_four"), std::string::npos);
+  problem.order_a = operand_order::k_contiguous;
+  EXPECT_TRUE(plan(problem, mi300x).outcome.ok());
+}
+
 TEST(matmul_plan, describes_itself_and_what_it_refused) {
   const std::string text = plan(problem_of(8192, 8192, 8192), mi300x).describe().c_str();
-  for (const char* word : {"large: tiles of 256 x 256", "registers", "LDS", "workspace",
-                           "not large_four: compiled only", "not middle: expected to take longer",
-                           "not skinny: op(A) has 8192 rows, more than 16"})
+  for (const char* word :
+       {"large: tiles of 256 x 256", "registers", "LDS", "workspace",
+        "not large_four: compiled only", "not ping_pong: compiled only",
+        "not middle: expected to take longer", "not skinny: op(A) has 8192 rows, more than 16"})
     EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
   EXPECT_EQ(plan(problem_of(0, 8, 8), mi300x).launches, 0);
   const auto only_c = plan(problem_of(8, 8, 0), mi300x);

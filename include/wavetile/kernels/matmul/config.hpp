@@ -2,7 +2,7 @@
 /// The ways the tiled matrix product is cut.
 #pragma once
 
-#include <wavetile/integers.hpp>
+#include <wavetile/arch/targets.hpp>
 
 namespace wavetile {
 
@@ -17,6 +17,17 @@ constexpr const char* name_of(operand_order order) {
   return names[static_cast<int>(order)];
 }
 
+/// Work-items of a wave on the targets that these cuts are made for.
+inline constexpr int matmul_wave_size = targets::gfx942.wave_size;
+
+/// How the waves of a workgroup share its SIMDs.
+enum class matmul_schedule : uint8_t {
+  interleaved, ///< every wave has memory instructions between its matrix instructions
+  /// The waves of the upper half are one turn behind: while one half multiplies, at higher
+  /// priority, the other moves data, and a barrier ends both turns.
+  ping_pong,
+};
+
 /// One cut of the tiled product. A template argument.
 ///
 /// A workgroup computes a `tile_m` x `tile_n` piece of C. Its `waves_m` x `waves_n` waves share it
@@ -30,9 +41,12 @@ struct matmul_config {
   int waves_m = 2;
   int waves_n = 2;
   int instruction = 32;
+  matmul_schedule schedule = matmul_schedule::interleaved;
+  /// Steps whose loads are in registers while another is multiplied: more where a step is short.
+  int steps_ahead = 1;
 
   constexpr int waves() const { return waves_m * waves_n; }
-  constexpr int threads() const { return waves() * 64; }
+  constexpr int threads() const { return waves() * matmul_wave_size; }
   /// Values of k in one step, for elements of this size.
   constexpr int tile_k(int element_bytes) const { return k_bytes / element_bytes; }
   constexpr int lds_bytes() const { return 2 * (tile_m + tile_n) * k_bytes; }
@@ -41,7 +55,7 @@ struct matmul_config {
   constexpr int wave_n() const { return tile_n / waves_n; }
   /// Accumulator registers of a lane, for accumulators of this size.
   constexpr int accumulator_registers(int accumulator_bytes) const {
-    return wave_m() * wave_n() / 64 * accumulator_bytes / 4;
+    return wave_m() * wave_n() / matmul_wave_size * accumulator_bytes / 4;
   }
   /// Whether the parts are whole: what `matmul_mainloop` asserts.
   constexpr bool valid() const {
@@ -49,7 +63,7 @@ struct matmul_config {
            tile_m % (waves_m * instruction) == 0 && tile_n % (waves_n * instruction) == 0 &&
            tile_m % 64 == 0 && tile_n % 64 == 0 && (k_bytes == 64 || k_bytes == 128) &&
            tile_m * k_bytes % (threads() * 16) == 0 && tile_n * k_bytes % (threads() * 16) == 0 &&
-           lds_bytes() <= 65536;
+           lds_bytes() <= targets::gfx942.lds_bytes && (steps_ahead == 1 || steps_ahead == 2);
   }
 
   friend constexpr bool operator==(const matmul_config&, const matmul_config&) = default;
@@ -58,15 +72,16 @@ struct matmul_config {
 /// The cuts by name, largest tile first.
 enum class matmul_kernel : uint8_t {
   large,      ///< 256 x 256, eight waves, two on a SIMD
+  ping_pong,  ///< as large, the two waves of a SIMD taking turns at memory and matrix cores
   large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD: fewest LDS reads
   wide,       ///< 256 x 128, four waves
   middle,     ///< 128 x 128, four waves, two workgroups on a CU
   compact,    ///< 64 x 64, four waves
 };
-inline constexpr int matmul_kernel_count = 5;
+inline constexpr int matmul_kernel_count = 6;
 
 constexpr const char* name_of(matmul_kernel kernel) {
-  constexpr const char* names[] = {"large", "large_four", "wide", "middle", "compact"};
+  constexpr const char* names[] = {"large", "ping_pong", "large_four", "wide", "middle", "compact"};
   return names[static_cast<int>(kernel)];
 }
 
@@ -78,6 +93,9 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
   case matmul_kernel::large:
     result = {256, 256, 64, 2, 4, 32};
     break;
+  case matmul_kernel::ping_pong:
+    result = {256, 256, 64, 2, 4, 32, matmul_schedule::ping_pong};
+    break;
   case matmul_kernel::large_four:
     result = {256, 192, 64, 2, 2, 32};
     break;
@@ -85,10 +103,10 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
     result = {256, 128, 64, 2, 2, 32};
     break;
   case matmul_kernel::middle:
-    result = {128, 128, 64, 2, 2, 32};
+    result = {128, 128, 64, 2, 2, 32, matmul_schedule::interleaved, 2};
     break;
   case matmul_kernel::compact:
-    result = {64, 64, 128, 2, 2, 32};
+    result = {64, 64, 128, 2, 2, 32, matmul_schedule::interleaved, 2};
     break;
   }
   if (element_bytes == 8) {

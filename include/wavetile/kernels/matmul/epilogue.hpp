@@ -18,6 +18,7 @@
 
 #include <wavetile/core/status.hpp>
 #include <wavetile/core/vec.hpp>
+#include <wavetile/kernels/rows/operand.hpp>
 
 namespace wavetile::epilogue {
 
@@ -32,6 +33,9 @@ struct place {
 /// The result of a whole call.
 struct output_shape {
   int64_t batches = 1, rows = 0, columns = 0;
+  const kernels::operand* result = nullptr; ///< what is written; null: not known
+
+  constexpr bool empty() const { return batches == 0 || rows == 0 || columns == 0; }
 };
 
 namespace detail {

@@ -48,11 +48,24 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, N> load_run(const U* from, int coun
   return convert<T>(run);
 }
 
-template <class T>
-status check_pointer(const char* name, const T* pointer, const output_shape& shape) {
-  if (pointer != nullptr || shape.batches == 0 || shape.rows == 0 || shape.columns == 0)
+/// An array that the epilogue reads: there, aligned, and apart from the result.
+inline status check_array(const kernels::operand& array, const output_shape& shape,
+                          bool may_be_result = false) {
+  if (shape.empty())
     return {};
-  return status::failure(status_code::null_pointer, name, "null pointer in the epilogue");
+  if (const status outcome = kernels::check_access(array); !outcome)
+    return outcome;
+  if (shape.result == nullptr || !kernels::share_memory(*shape.result, array) ||
+      (may_be_result && kernels::same_elements(*shape.result, array)))
+    return {};
+  return kernels::overlap_failure(*shape.result, array,
+                                  may_be_result ? "apart, or the very same array" : "apart");
+}
+/// `count` numbers from `data` on.
+template <class T>
+status check_numbers(const char* name, const T* data, int64_t count, const output_shape& shape) {
+  const int64_t extent[] = {count}, stride[] = {1};
+  return check_array(kernels::describe(name, make_strided_view(data, extent, stride)), shape);
 }
 
 } // namespace detail
@@ -71,7 +84,7 @@ struct bias_columns {
     return values;
   }
   status check(const output_shape& shape) const {
-    return detail::check_pointer("bias_columns", data, shape);
+    return detail::check_numbers("bias_columns", data, shape.columns, shape);
   }
 };
 template <class T>
@@ -93,7 +106,7 @@ struct bias_rows {
     return values;
   }
   status check(const output_shape& shape) const {
-    return detail::check_pointer("bias_rows", data, shape);
+    return detail::check_numbers("bias_rows", data, shape.rows, shape);
   }
 };
 template <class T>
@@ -183,10 +196,7 @@ struct residual {
         return status::failure(status_code::unsupported_shape, names[axis], data.extent[axis], "")
             .append(expected[axis + 3 - Rank])
             .append(", that of the result");
-    if (shape.columns > 1 && data.stride[Rank - 1] != 1)
-      return status::failure(status_code::unsupported_shape, "residual.stride",
-                             data.stride[Rank - 1], "1 (elements of a row lie next to each other)");
-    return detail::check_pointer("residual", data.data, shape);
+    return detail::check_array(kernels::describe("residual", data), shape, true);
   }
 };
 template <class T, int Rank>
@@ -208,6 +218,10 @@ struct scale_by {
       else
         return x * static_cast<T>(by);
     });
+  }
+  status check(const output_shape& shape) const {
+    return pointer == nullptr ? status{}
+                              : detail::check_numbers("scale.pointer", pointer, 1, shape);
   }
 };
 
@@ -248,6 +262,17 @@ struct quantize {
         largest = maximum(largest, i < at.count ? __builtin_fabsf(values[i]) : 0.0f);
     const float by = scale != nullptr ? *scale : 1.0f;
     return detail::map(values, [by](float x) { return x * by; });
+  }
+  status check(const output_shape& shape) const {
+    status outcome;
+    if (scale != nullptr)
+      outcome = detail::check_numbers("quantize.scale", scale, 1, shape);
+    if (outcome.ok() && amax != nullptr)
+      outcome = detail::check_numbers("quantize.amax", amax, 1, shape);
+    if (outcome.ok() && amax != nullptr && amax == scale)
+      outcome = status::failure(status_code::overlapping, "quantize.amax",
+                                "it is quantize.scale, which is read at the same time");
+    return outcome;
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void finish() {
     if (amax == nullptr)

@@ -27,7 +27,7 @@ class fragment_places {
     for (int wave = 0; wave < Waves; ++wave) {
       const int first = wave * Count * Instruction;
       const int apart = offset(0, 0, y, 0) - offset(0, 0, x, 0);
-      for (int lane = 0; lane < 64; ++lane)
+      for (int lane = 0; lane < matmul_wave_size; ++lane)
         if (offset(lane, first, y, 0) - offset(lane, first, x, 0) != apart)
           return false;
     }

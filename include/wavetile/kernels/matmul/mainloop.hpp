@@ -6,6 +6,7 @@
 #include <wavetile/kernels/matmul/fragment_places.hpp>
 #include <wavetile/kernels/matmul/masked_copy.hpp>
 #include <wavetile/kernels/matmul/staged_copy.hpp>
+#include <wavetile/kernels/matmul/turns.hpp>
 #include <wavetile/kernels/matmul/unrolled.hpp>
 #include <wavetile/matrix/mma.hpp>
 
@@ -91,35 +92,54 @@ struct matmul_mainloop {
         f(d.at[i][j], first.row + i * Config.instruction, first.column + j * Config.instruction);
   }
 
+  /// For `run`: nothing happens to the sums on the way.
+  struct plain_sums {
+    static constexpr bool in_blocks = false;
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void operator()(accumulators&) {}
+  };
+
   /// Adds the products for k_begin <= k < k_end; see above. `row` < M and `column` < N are uniform,
   /// the views reach at least to `k_end`. `memory` must be free: a barrier lies
   /// between the last other access to it and this call, and one at the end of this call.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void run(accumulators& d, const view<const A, 2>& a,
-                                                        const view<const B, 2>& b, int64_t row,
-                                                        int64_t column, int64_t k_begin,
-                                                        int64_t k_end, storage& memory) {
+  ///
+  /// With `AfterBlock::in_blocks`, `after_block(d)` is called behind every 2 `tile_k` values of k,
+  /// and behind the rest, by waves whose part is inside the matrix.
+  template <class AfterBlock = plain_sums>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
+  run(accumulators& d, const view<const A, 2>& a, const view<const B, 2>& b, int64_t row,
+      int64_t column, int64_t k_begin, int64_t k_end, storage& memory,
+      AfterBlock&& after_block = {}) {
+    constexpr bool in_blocks = wavetile::detail::remove_reference<AfterBlock>::type::in_blocks;
+    constexpr int least_steps = in_blocks ? 2 : 1;
     const int thread = thread_id();
     // a wave whose part lies outside the matrix brings operands for the others, and no more
     const bool active =
         row + wave_place().row < a.extent[0] && column + wave_place().column < b.extent[0];
     int64_t k = k_begin;
-    if (k_end - k >= tile_k && copy_a::reaches(a) && copy_b::reaches(b)) {
+    bool stored = false; // whether the step from k on is in LDS
+    if (k_end - k >= least_steps * tile_k && copy_a::reaches(a) && copy_b::reaches(b)) {
       const int64_t whole = (k_end - k) / tile_k;
       auto steps = static_cast<uint32_t>(whole < most_steps ? whole : most_steps);
+      steps -= in_blocks ? steps % 2 : 0;
       detail::keep_scalar(steps);
       if (active)
-        run_steady<true>(d, a, b, row, column, k, steps, memory, thread);
+        run_steady<true>(d, a, b, row, column, k, steps, memory, thread, after_block);
       else
-        run_steady<false>(d, a, b, row, column, k, steps, memory, thread);
-      k += int64_t{steps} * tile_k;
+        run_steady<false>(d, a, b, row, column, k, steps, memory, thread, after_block);
+      k += int64_t{steps / 2 * 2} * tile_k;
+      stored = steps % 2 != 0;
     }
     const typename operand_a::tile_type lds_a(memory.stages[0].a);
     const typename operand_b::tile_type lds_b(memory.stages[0].b);
+    const int64_t rest = k;
 #pragma unroll 1
     for (; k < k_end; k += tile_k) {
-      copy_masked<operand_a, OrderA, Config.threads()>(a, row, k, k_end, lds_a, thread);
-      copy_masked<operand_b, OrderB, Config.threads()>(b, column, k, k_end, lds_b, thread);
-      group::barrier();
+      if (!stored) {
+        copy_masked<operand_a, OrderA, Config.threads()>(a, row, k, k_end, lds_a, thread);
+        copy_masked<operand_b, OrderB, Config.threads()>(b, column, k, k_end, lds_b, thread);
+        group::barrier();
+      }
+      stored = false;
       if (active) {
         const reads_a from_a(wave_place().row);
         const reads_b from_b(wave_place().column);
@@ -131,6 +151,9 @@ struct matmul_mainloop {
           for (int n = 0; n < slots; ++n)
             multiply(d, f, n);
         }
+        // blocks that wide loads did not bring, or what is left of one
+        if (in_blocks && ((k - rest) / tile_k % 2 != 0 || k + tile_k >= k_end))
+          after_block(d);
       }
       group::barrier();
     }
@@ -171,16 +194,17 @@ private:
 
   /// Action `n` of bringing the next step of an operand to LDS and the one after it to registers.
   template <class Copy, class Tile>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void copy_action(Copy& copy, int n, Tile to) {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void copy_action(Copy& copy, int n, Tile to,
+                                                                int slot) {
     constexpr int loads = Copy::group_loads, stores = Copy::group_stores;
     constexpr int pairs = loads < stores ? loads : stores;
     // the first store of a group frees its registers: loads follow as early as they can
     const int group = n / (loads + stores), i = n % (loads + stores);
     const int number = i < 2 * pairs ? i / 2 : i - pairs;
     if (i < 2 * pairs ? i % 2 == 1 : loads > stores)
-      copy.load(group * loads + number);
+      copy.load(group * loads + number, slot);
     else
-      copy.store(group * stores + number, to);
+      copy.store(group * stores + number, to, slot);
   }
 
   static constexpr int64_t most_steps = 0x7FFFFFFF; ///< that 32 bits count
@@ -196,36 +220,46 @@ private:
     return available > 3 ? available * 3 / 4 : 1;
   }
 
-  /// Whole steps, in a pipeline two steps deep: while step i is multiplied, step i + 1 goes from
-  /// registers to the other stage of LDS and step i + 2 from memory to registers; each depth of
-  /// fragments is read while the one before is multiplied. Without `Active` nothing is read or
-  /// multiplied.
-  template <bool Active>
+  /// Pairs of whole steps, and of an odd number the last one to the first stage of LDS. While step
+  /// i is multiplied, step i + 1 goes from registers to the other stage of LDS and step i + 1 +
+  /// `steps_ahead` from memory to registers; each depth of fragments is read while the one before
+  /// is multiplied. Without `Active` nothing is read or multiplied.
+  template <bool Active, class AfterBlock>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
   run_steady(accumulators& d, const view<const A, 2>& a, const view<const B, 2>& b, int64_t row,
-             int64_t column, int64_t k, uint32_t steps, storage& memory, int thread) {
+             int64_t column, int64_t k, uint32_t steps, storage& memory, int thread,
+             AfterBlock& after_block) {
     pipeline p(memory, wave_place());
     p.a.start(a, row, k, thread);
     p.b.start(b, column, k, thread);
     p.left = static_cast<int>(steps) - 1;
-    p.load_all();
+    p.load_all(0);
     p.advance();
     p.store_all();
-    p.load_all();
-    p.advance();
+#pragma unroll
+    for (int i = 1; i <= Config.steps_ahead; ++i) {
+      __builtin_amdgcn_sched_barrier(0); // in order: waits of the loop's first round count too
+      p.load_all(i % Config.steps_ahead);
+      p.advance();
+    }
     group::barrier();
     if constexpr (Active)
       for (int n = 0; n < fragment_reads; ++n)
         p.read(0, n, 0, 0);
+    constexpr bool in_turns = Config.schedule == matmul_schedule::ping_pong;
+    const bool behind = wave_id() >= Config.waves() / 2;
+    if (in_turns && behind)
+      detail::end_turn();
+      // one exit: the compiler joins several, and a wait where they meet is one of the loop too
 #pragma unroll 1
-    for (;;) {
+    for (uint32_t rounds = steps / 2; rounds != 0; --rounds) {
       p.template step<0, Active>(d);
-      if (p.left < -2) // this was the last one
-        break;
       p.template step<1, Active>(d);
-      if (p.left < -2)
-        break;
+      if constexpr (Active && AfterBlock::in_blocks)
+        after_block(d);
     }
+    if (in_turns && !behind)
+      detail::end_turn();
     group::barrier();
   }
 
@@ -236,26 +270,27 @@ private:
     reads_b from_b;
     storage& memory;
     fragments f[2];
-    int left; ///< steps behind the one that is loaded next; two more than that lie before it
+    int left; ///< steps behind the one that is loaded next; those in registers and LDS lie before
+              ///< it
 
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE pipeline(storage& lds, coordinate wave)
         : from_a(wave.row), from_b(wave.column), memory(lds) {}
 
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_all() {
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_all(int slot) {
 #pragma unroll
       for (int i = 0; i < copy_a::loads; ++i)
-        a.load(i);
+        a.load(i, slot);
 #pragma unroll
       for (int i = 0; i < copy_b::loads; ++i)
-        b.load(i);
+        b.load(i, slot);
     }
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_all() {
 #pragma unroll
       for (int i = 0; i < copy_a::stores; ++i)
-        a.store(i, typename operand_a::tile_type(memory.stages[0].a));
+        a.store(i, typename operand_a::tile_type(memory.stages[0].a), 0);
 #pragma unroll
       for (int i = 0; i < copy_b::stores; ++i)
-        b.store(i, typename operand_b::tile_type(memory.stages[0].b));
+        b.store(i, typename operand_b::tile_type(memory.stages[0].b), 0);
     }
     /// On to the next step; after the last one it is loaded again, and not used.
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE void advance() {
@@ -270,14 +305,56 @@ private:
                             typename operand_b::tile_type(memory.stages[stage].b));
     }
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE void act(int n, int stage) {
+      const int slot = stage % Config.steps_ahead;
       if (n < actions_a)
-        copy_action(a, n, typename operand_a::tile_type(memory.stages[stage].a));
+        copy_action(a, n, typename operand_a::tile_type(memory.stages[stage].a), slot);
       else
-        copy_action(b, n - actions_a, typename operand_b::tile_type(memory.stages[stage].b));
+        copy_action(b, n - actions_a, typename operand_b::tile_type(memory.stages[stage].b), slot);
     }
 
     template <int Stage, bool Active>
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE void step(accumulators& d) {
+      if constexpr (Config.schedule == matmul_schedule::ping_pong)
+        step_in_turns<Stage, Active>(d);
+      else
+        step_interleaved<Stage, Active>(d);
+      advance();
+    }
+
+    /// For each depth of fragments a turn at memory and one at the matrix cores. The turns of the
+    /// waves behind are one later; barriers separate them, and count for what was waited for.
+    ///
+    /// Stores go to the other stage in the first turn of a step and are waited for in it: of all
+    /// waves they are done one turn before the first of them reads that stage, in the step's third.
+    /// Reads are for the products after next and waited for behind the next ones: the last of a
+    /// stage are done two turns before it is written again.
+    template <int Stage, bool Active>
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void step_in_turns(accumulators& d) {
+      static_assert(depth == 2,
+                    "wavetile::kernels::matmul_mainloop: ping_pong is for steps of two");
+      detail::unrolled<depth>([&](auto index) {
+        constexpr int s = index;
+        if constexpr (s == 0)
+          detail::unrolled<actions>([&](auto n) { act(n, 1 - Stage); });
+        __builtin_amdgcn_sched_barrier(0); // stores before reads: they are waited for alone
+        if constexpr (Active)
+          detail::unrolled<fragment_reads>(
+              [&](auto n) { read(1 - s, n, 1 - s, s == 0 ? Stage : 1 - Stage); });
+        if constexpr (s == 0)
+          detail::wait_for_lds<Active ? fragment_reads : 0>();
+        detail::end_turn();
+        if constexpr (Active) {
+          __builtin_amdgcn_s_setprio(1);
+          detail::unrolled<slots>([&](auto n) { multiply(d, f[s], n); });
+          __builtin_amdgcn_s_setprio(0);
+          detail::wait_for_lds<0>();
+        }
+        detail::end_turn();
+      });
+    }
+
+    template <int Stage, bool Active>
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void step_interleaved(accumulators& d) {
       constexpr int parity = Stage * depth;
       detail::unrolled<all_slots>([&](auto index) {
         constexpr int slot = index;
@@ -306,7 +383,6 @@ private:
           multiply(d, f[(parity + s) % 2], slot % slots);
         __builtin_amdgcn_sched_barrier(0);
       });
-      advance();
     }
   };
 };

@@ -13,17 +13,18 @@ namespace wavetile {
 enum class matmul_choice : uint8_t {
   automatic,
   large,      ///< tiles of 256 x 256, eight waves
+  ping_pong,  ///< as large, waves taking turns at memory and matrix cores; on request only
   large_four, ///< tiles of 256 x 192, four waves; on request only
   wide,       ///< tiles of 128 x 256; on request only
   middle,     ///< tiles of 128 x 128
   compact,    ///< tiles of 64 x 64
   skinny,     ///< at most 16 rows: op(B) streams past, no LDS on its way
 };
-inline constexpr int matmul_choice_count = 7;
+inline constexpr int matmul_choice_count = 8;
 
 constexpr const char* name_of(matmul_choice choice) {
-  constexpr const char* names[] = {"automatic", "large",   "large_four", "wide",
-                                   "middle",    "compact", "skinny"};
+  constexpr const char* names[] = {"automatic", "large",  "ping_pong", "large_four",
+                                   "wide",      "middle", "compact",   "skinny"};
   return names[static_cast<int>(choice)];
 }
 
@@ -39,14 +40,20 @@ inline constexpr int64_t skinny_rows = 16;
 namespace kernels {
 
 /// The cut behind a choice other than automatic and skinny. Of fp64, eight waves cannot share half
-/// of 256 x 256, nor four half of 128 x 128: `large` is 128 x 128 on four waves, as `wide`, and
-/// `middle` is `small`.
+/// of 256 x 256, nor four half of 128 x 128: `large` and `ping_pong` are 128 x 128 on four waves,
+/// as `wide`, and `middle` is `compact`.
 constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
-  if (element_bytes == 8 && choice == matmul_choice::large)
+  if (element_bytes == 8 && (choice == matmul_choice::large || choice == matmul_choice::ping_pong))
     choice = matmul_choice::wide;
   if (element_bytes == 8 && choice == matmul_choice::middle)
     choice = matmul_choice::compact;
   return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes);
+}
+
+/// As for the cut, by choice.
+constexpr bool suits(matmul_choice choice, int element_bytes, operand_order a, operand_order b) {
+  return choice != matmul_choice::large_four ||
+         wavetile::suits(matmul_kernel::large_four, element_bytes, a, b);
 }
 
 /// How `skinny` is cut: a wave takes `columns` columns of op(B) and a quarter of k, in steps of
@@ -75,8 +82,10 @@ struct matmul_problem {
   int columns_per_output = 1;                          ///< of op(B), for a column of D
   bool aligned = true; ///< every row of A and B starts at a multiple of 16 bytes
   int splits = 0;      ///< parts of k; 0: the plan's choice
+  int k_multiple = 1;  ///< parts of k are multiples of it, a power of two
   matmul_choice choice = matmul_choice::automatic;
   int64_t workspace_bytes = 0; ///< what the caller lends
+  status named;                ///< failure: a kernel was named that there is not; see `plan`
 };
 
 /// Why a choice is not made.
@@ -86,6 +95,7 @@ enum class matmul_refusal : uint8_t {
   on_request,     ///< code for it exists only in calls that name it
   too_many_rows,  ///< op(A) has more rows than `skinny` takes
   another_forced, ///< the caller named another
+  unsuited,       ///< its registers do not suffice where both operands are transposed bytes
 };
 
 /// What `matmul` does with a problem; it computes this plan and follows it.
@@ -137,14 +147,15 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
   const int accumulator = bytes == 8 ? 8 : 4;
   if (choice == matmul_choice::skinny) {
     const auto cut = kernels::skinny_cut_of(problem.order_b, bytes);
-    const int held = cut.columns * 16 / 64 * accumulator / 4;
-    const int64_t lds = int64_t{kernels::skinny_waves - 1} * 64 * held * 4;
+    const int held = cut.columns * 16 / facts.wave_size * accumulator / 4;
+    const int64_t lds = int64_t{facts.wave_size} * held * 4;
     return {16,
             cut.columns,
             cut.step * kernels::skinny_waves,
-            kernels::skinny_waves * 64,
+            kernels::skinny_waves * facts.wave_size,
             held,
-            facts.workgroups_per_cu(256, 128, 0, static_cast<int>(lds)),
+            facts.workgroups_per_cu(kernels::skinny_waves * facts.wave_size, 128, 0,
+                                    static_cast<int>(lds)),
             16,
             cut.columns,
             cut.piece,
@@ -169,6 +180,12 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
       config.wave_n(), config.wave_m(), config.tile_k(bytes), config.lds_bytes(), efficiency};
 }
 
+/// x y, or where that has more than 62 bits 2^62: more than there is of anything.
+constexpr int64_t product_of(int64_t x, int64_t y) {
+  constexpr int64_t most = int64_t{1} << 62;
+  return y != 0 && x > most / y ? most : x * y;
+}
+
 /// Parts of k so that a device of `cus` has work for all of them, each at least four steps.
 constexpr int64_t useful_splits(int64_t groups, int64_t cus, int64_t steps) {
   int64_t splits = groups > 0 && groups * 2 <= cus ? cus / groups : 1;
@@ -187,7 +204,7 @@ constexpr int64_t useful_splits(int64_t groups, int64_t cus, int64_t steps) {
 /// the tiles alone would leave half the CUs idle.
 constexpr matmul_plan plan(const matmul_problem& problem, const device_info& device) {
   matmul_plan result;
-  result.outcome = check_device(device);
+  result.outcome = problem.named.ok() ? check_device(device) : problem.named;
   const target& facts = device.facts();
   const int64_t m = problem.m, n = problem.n, k = problem.k;
   const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
@@ -208,6 +225,10 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
     const auto choice = static_cast<matmul_choice>(i);
     if (forced ? choice != problem.choice : !in_every_call(choice)) {
       result.refused[i] = forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
+      continue;
+    }
+    if (!kernels::suits(choice, bytes, problem.order_a, problem.order_b)) {
+      result.refused[i] = matmul_refusal::unsuited;
       continue;
     }
     if (choice == matmul_choice::skinny && m > skinny_rows) {
@@ -242,6 +263,12 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
     result.outcome = status::failure(status_code::unsupported_shape, "kernel",
                                      "skinny takes at most 16 rows of op(A), here are ")
                          .append(m);
+  if (forced && !kernels::suits(problem.choice, bytes, problem.order_a, problem.order_b) &&
+      result.outcome.ok())
+    result.outcome = status::failure(status_code::unsupported_shape, "kernel", "it is ")
+                         .append(name_of(problem.choice))
+                         .append(", which is not for 8-bit operands that are both strided in k; "
+                                 "allowed: large, middle, compact");
 
   const auto cut = detail::cut_of(result.choice, problem, facts);
   result.tile_m = cut.tile_m;
@@ -253,19 +280,22 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   result.register_limit = cut.threads > 256 ? 256 : 512;
   result.tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n);
 
-  const int64_t steps = divide_up(step_floor, cut.tile_k);
-  const int64_t part_bytes = problem.batches * m * n * accumulator;
+  const int64_t step = cut.tile_k > problem.k_multiple ? cut.tile_k : problem.k_multiple;
+  const int64_t steps = divide_up(step_floor, step);
+  const int64_t part_bytes = detail::product_of(detail::product_of(problem.batches, m),
+                                                detail::product_of(n, accumulator));
   int64_t splits = detail::useful_splits(result.tiles * problem.batches, cus, steps);
-  result.best_workspace_bytes = splits > 1 && !empty ? round_up(splits * part_bytes, 16) : 0;
+  result.best_workspace_bytes =
+      splits > 1 && !empty ? detail::product_of(splits, round_up(part_bytes, 16)) : 0;
   if (problem.splits > 0)
     splits = problem.splits < steps ? problem.splits : steps;
   else if (part_bytes > 0 && splits > problem.workspace_bytes / part_bytes)
     splits = problem.workspace_bytes / part_bytes;
   splits = splits < 1 || empty || !result.product ? 1 : splits;
-  result.split_k = divide_up(steps, splits) * cut.tile_k;
+  result.split_k = divide_up(steps, splits) * step;
   splits = divide_up(step_floor, result.split_k); // none of them empty
   result.splits = static_cast<int>(splits);
-  result.workspace_bytes = splits > 1 ? splits * part_bytes : 0;
+  result.workspace_bytes = splits > 1 ? detail::product_of(splits, part_bytes) : 0;
   if (result.workspace_bytes > problem.workspace_bytes && result.outcome.ok())
     result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
                                      problem.workspace_bytes, ">= ")
@@ -347,6 +377,9 @@ constexpr fixed_text<1600> matmul_plan::describe() const {
       break;
     case matmul_refusal::another_forced:
       text.append(name_of(choice)).append(" was asked for");
+      break;
+    case matmul_refusal::unsuited:
+      text.append("it is not for 8-bit operands that are both strided in k");
       break;
     }
   }

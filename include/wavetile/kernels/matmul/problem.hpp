@@ -79,13 +79,14 @@ struct matmul_arguments {
   scale_kind kind_a, kind_b;
   int64_t scale_step_a[2]; ///< block scales: elements to the next row, to the next block of k
   int64_t scale_step_b[2]; ///< to the next block of columns, to the next block of k
-  operand_order order_a;   ///< for kernels that serve both
-  xcd_order order;         ///< of all workgroups
-  tile_path path;          ///< of the tiles of one matrix
-  divider tiles;           ///< tiles of one matrix, or of its parts when split
-  divider splits;          ///< parts of k
-  int64_t split_k;         ///< values of k of a part, a multiple of the kernel's step
-  void* partials;          ///< [batch][split][m][n] of the accumulator type
+  int64_t scale_batch_a, scale_batch_b; ///< to the next matrix of the batch
+  operand_order order_a;                ///< for kernels that serve both
+  xcd_order order;                      ///< of all workgroups
+  tile_path path;                       ///< of the tiles of one matrix
+  divider tiles;                        ///< tiles of one matrix, or of its parts when split
+  divider splits;                       ///< parts of k
+  int64_t split_k;                      ///< values of k of a part, a multiple of the kernel's step
+  void* partials;                       ///< [batch][split][m][n] of the accumulator type
   int64_t first_group;
   typename Types::epilogue epilogue;
 };

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <wavetile/group/barrier.hpp>
+#include <wavetile/kernels/matmul/global_load.hpp>
 #include <wavetile/kernels/matmul/plan.hpp>
 #include <wavetile/kernels/matmul/tile_kernel.hpp>
+#include <wavetile/kernels/matmul/unrolled.hpp>
 
 #if WAVETILE_HIP
 
@@ -18,7 +20,8 @@ namespace wavetile::kernels {
 ///   operands as fit; one fragment of 16 columns.
 /// - k strided in B: a load is 16 bytes of consecutive columns of one k. The elements that a lane
 ///   needs for one column are in as many loads as it holds values of k, so that `width` fragments
-///   result, of every `width`th column each: 16 width columns.
+///   result, of every `width`th column each: 16 width columns. The last lanes with columns move
+///   theirs back so that they end with the matrix; `drop_moved` undoes it.
 template <class Types, operand_order OrderB>
 struct skinny_loop {
   using A = typename Types::a;
@@ -41,39 +44,22 @@ struct skinny_loop {
   static_assert(skinny_cut_of(OrderB, static_cast<int>(sizeof(B))).columns == columns &&
                 skinny_cut_of(OrderB, static_cast<int>(sizeof(B))).step == step);
 
-  /// One step's operands, as read. Whole dwords: where a masked load and a plain one meet, the
-  /// compiler would otherwise give every element a register of its own.
+  /// Words as read.
   template <class T, int N>
   using packed = vec<uint32_t, static_cast<int>(sizeof(T)) * N / 4>;
-  struct piece { ///< one run of k of every lane
-    packed<B, width> b[loads];
-    packed<A, run> a;
-  };
-  struct operands {
-    piece pieces[repeats];
-  };
+  /// One element as read: in a register of its own, so that nothing waits for it before its use.
+  using slot = wavetile::detail::conditional_t<sizeof(A) == 8, uint64_t, uint32_t>;
 
-  template <class T, int N>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static packed<T, N> pack(const vec<T, N>& values) {
-    return wavetile::detail::bit_cast<packed<T, N>>(values);
-  }
-  template <class T, int N>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static packed<T, N> load_packed(const T* from, int count) {
-    packed<T, N> words;
-    if (count >= N)
-      __builtin_memcpy(&words, from, sizeof words);
-    else
-      words = pack<T, N>(load_some<T, N>(from, count));
-    return words;
-  }
-  template <class T, int N>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static vec<T, N> unpack(packed<T, N> words) {
-#if WAVETILE_AMDGCN
-    for (int i = 0; i < packed<T, N>::size; ++i)
-      asm("" : "+v"(words[i]));
-#endif
-    return wavetile::detail::bit_cast<vec<T, N>>(words);
-  }
+  /// One run of k of every lane; A's elements one by one where its k is strided.
+  template <bool AlongA>
+  struct piece {
+    packed<B, width> b[loads];
+    wavetile::detail::conditional_t<AlongA, packed<A, run>, vec<slot, run>> a;
+  };
+  /// Steps in flight. A's elements one by one take more registers, and so do B's bytes.
+  template <bool AlongA>
+  static constexpr int stages = AlongA ? (along_k || sizeof(B) > 1 ? 3 : 2)
+                                       : (along_k && sizeof(B) == 1 ? 1 : 2);
 
   const matmul_task<Types>& task;
   bool a_along_k;
@@ -85,48 +71,153 @@ struct skinny_loop {
     return column + int64_t{accumulator::element(lane, i).row} * fragments + f;
   }
 
-  /// Piece `r` of the step from k on; of A only where its k is contiguous. With `Tail`, elements
-  /// from `k_end` on are zeros and not read. Rows beyond the last are read as the last.
-  template <bool Tail>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(piece& to, int r, int64_t k,
-                                                  int64_t k_end) const {
-    const int64_t own = lane % 16, group = lane / 16;
-    const int64_t row = own < task.m ? own : task.m - 1;
-    const int64_t first = k + (r * 4 + group) * run;
-    const int64_t left = k_end - first;
-    const int count = !Tail || left >= run ? run : left > 0 ? static_cast<int>(left) : 0;
-    if (a_along_k)
-      to.a = load_packed<A, run>(task.a + row * task.lda + first, count);
-    if constexpr (along_k) {
-      const int64_t at = column + own < task.n ? column + own : task.n - 1;
-      to.b[0] = load_packed<B, width>(task.b + at * task.ldb + first, count);
-    } else {
-      const int64_t at = column + own * width;
-      const int64_t inside = task.n - at;
-      const int present = inside >= width ? width : inside > 0 ? static_cast<int>(inside) : 0;
+  /// Row of A that the lane brings: those beyond the last are read as the last.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t row() const {
+    const int64_t own = lane % 16;
+    return own < task.m ? own : task.m - 1;
+  }
+  /// Column of B whose k the lane brings, or first of the `width` ones.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t first_column() const {
+    const int64_t at = column + lane % 16 * fragments;
+    const int64_t last = task.n - fragments;
+    return at < last ? at : last;
+  }
+
+  /// Addresses of the lane, for step after step.
+  struct pointers {
+    uint64_t a, b;
+    uint64_t pitch_a, pitch_b; ///< bytes from one k to the next; uniform
+
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE pointers(const skinny_loop& own, int64_t k) {
+      const int64_t lda = own.task.lda, ldb = own.task.ldb;
+      pitch_a = sizeof(A) * static_cast<uint64_t>(own.a_along_k ? 1 : lda);
+      pitch_b = sizeof(B) * static_cast<uint64_t>(along_k ? 1 : ldb);
+      const auto outer_a = static_cast<uint64_t>(own.row() * (own.a_along_k ? lda : 1));
+      const auto outer_b = static_cast<uint64_t>(own.first_column() * (along_k ? ldb : 1));
+      const auto first = static_cast<uint64_t>(k + own.lane / 16 * run);
+      a = reinterpret_cast<uint64_t>(own.task.a) + sizeof(A) * outer_a + first * pitch_a;
+      b = reinterpret_cast<uint64_t>(own.task.b) + sizeof(B) * outer_b + first * pitch_b;
+    }
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void advance(uint64_t by) {
+      a += by * pitch_a;
+      b += by * pitch_b;
+    }
+    /// Piece `r` of a step.
+    template <bool AlongA>
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(piece<AlongA>& to, int r) const {
+      const auto skipped = static_cast<uint64_t>(r * 4 * run);
 #pragma unroll
       for (int e = 0; e < loads; ++e)
-        to.b[e] =
-            load_packed<B, width>(task.b + (first + e) * task.ldb + at, e < count ? present : 0);
+        to.b[e] = detail::load_words<4>(b + (skipped + static_cast<uint64_t>(e)) *
+                                                (along_k ? sizeof(B) : pitch_b));
+      if constexpr (AlongA) {
+        to.a = detail::load_words<packed<A, run>::size>(a + skipped * sizeof(A));
+      } else {
+#pragma unroll
+        for (int e = 0; e < run; ++e)
+          to.a[e] = detail::load_bits<A>(a + (skipped + static_cast<uint64_t>(e)) * pitch_a);
+      }
+    }
+  };
+
+  /// Elements out of their registers.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static packed<A, run> joined(const packed<A, run>& words) {
+    return words;
+  }
+  template <class Slot>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static packed<A, run>
+  joined(const vec<Slot, run>& slots) requires(sizeof(vec<Slot, run>) != sizeof(packed<A, run>)) {
+    constexpr int bits = 8 * static_cast<int>(sizeof(A)), in_word = 32 / bits;
+    packed<A, run> result{};
+#pragma unroll
+    for (int e = 0; e < run; ++e)
+      result[e / in_word] |= slots[e] << e % in_word * bits;
+    return result;
+  }
+  template <class Slot>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static packed<A, run>
+  joined(const vec<Slot, run>& slots) requires(sizeof(vec<Slot, run>) == sizeof(packed<A, run>) &&
+                                               sizeof(Slot) == 8) {
+    return wavetile::detail::bit_cast<packed<A, run>>(slots);
+  }
+
+  /// Piece `r` of the step from k on, of which elements from `k_end` on are zeros and not read. The
+  /// loads do not depend on a comparison: those outside are of the last element instead.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_tail(piece<false>& to, int r, int64_t k,
+                                                       int64_t k_end) const {
+    const int64_t first = k + (r * 4 + lane / 16) * run;
+    const int64_t left = k_end - first;
+    const int count = left >= run ? run : left > 0 ? static_cast<int>(left) : 0;
+    // addresses of k_end - 1 and of those before it
+    const pointers end(*this, k_end - 1 - lane / 16 * run);
+    const auto back = [&](int e, uint64_t pitch) {
+      const int64_t before = e < count ? left - 1 - e : 0;
+      return static_cast<uint64_t>(before) * pitch;
+    };
+#pragma unroll
+    for (int e = 0; e < run; ++e) {
+      const slot value = detail::load_bits<A>(end.a - back(e, end.pitch_a));
+      to.a[e] = e < count ? value : slot{};
+    }
+    if constexpr (along_k) {
+      constexpr int bits = 8 * static_cast<int>(sizeof(B));
+      packed<B, width> words{};
+#pragma unroll
+      for (int e = 0; e < width; ++e) {
+        const auto bits_of = detail::load_bits<B>(end.b - back(e, end.pitch_b));
+        const auto value = e < count ? bits_of : 0;
+        words[e * bits / 32] |= static_cast<uint32_t>(value) << e * bits % 32;
+        if constexpr (bits == 64)
+          words[2 * e + 1] = static_cast<uint32_t>(value >> 32);
+      }
+      to.b[0] = words;
+    } else if (task.n >= width) {
+#pragma unroll
+      for (int e = 0; e < loads; ++e) {
+        to.b[e] = detail::load_words<4>(end.b - back(e, end.pitch_b));
+#pragma unroll
+        for (int word = 0; word < 4; ++word)
+          to.b[e][word] = e < count ? to.b[e][word] : 0;
+      }
+    } else {
+      // fewer columns than a load: one after the other, from the last
+#pragma unroll
+      for (int e = 0; e < loads; ++e)
+        to.b[e] = {};
+      const uint64_t start =
+          reinterpret_cast<uint64_t>(task.b) + static_cast<uint64_t>(k_end - 1) * end.pitch_b;
+#pragma unroll 1
+      for (int64_t f = task.n - 1; f >= 0; --f)
+#pragma unroll
+        for (int e = 0; e < loads; ++e) {
+          const auto value = detail::load_bits<B>(start + static_cast<uint64_t>(f) * sizeof(B) -
+                                                  back(e, end.pitch_b));
+          push_element(to.b[e], e < count && lane % 16 == 0 ? value : 0);
+        }
     }
   }
 
-  /// A's part of a piece where its k is strided: element by element, right before it is used.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_strided_a(piece& to, int r, int64_t k,
-                                                            int64_t k_end) const {
-    const int64_t own = lane % 16, group = lane / 16;
-    const int64_t row = own < task.m ? own : task.m - 1;
-    const int64_t first = k + (r * 4 + group) * run;
-    vec<A, run> values;
-#pragma unroll
-    for (int e = 0; e < run; ++e)
-      values[e] = first + e < k_end ? task.a[(first + e) * task.lda + row] : A{};
-    to.a = pack<A, run>(values);
+  /// Moves all elements up by one, and `value` in.
+  template <class Bits>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void push_element(packed<B, width>& words,
+                                                                 Bits value) {
+    constexpr int bits = 8 * static_cast<int>(sizeof(B));
+    if constexpr (bits >= 32) {
+      for (int i = 3; i >= bits / 32; --i)
+        words[i] = words[i - bits / 32];
+      for (int i = 0; i < bits / 32; ++i)
+        words[i] = static_cast<uint32_t>(value >> (i * 16) >> (i * 16));
+    } else {
+      for (int i = 3; i > 0; --i)
+        words[i] = words[i] << bits | words[i - 1] >> (32 - bits);
+      words[0] = words[0] << bits | value;
+    }
   }
 
+  template <bool AlongA>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void multiply(accumulator (&sums)[fragments],
-                                                             const piece& from) {
-    const vec<A, run> a = unpack<A, run>(from.a);
+                                                             const piece<AlongA>& from) {
+    const auto a = wavetile::detail::bit_cast<vec<A, run>>(joined(from.a));
     const auto product = [&](int f, const weights& w, int part) {
       inputs x;
 #pragma unroll
@@ -135,7 +226,7 @@ struct skinny_loop {
       mma(sums[f], w, x);
     };
     if constexpr (along_k) {
-      const vec<B, width> b = unpack<B, width>(from.b[0]);
+      const auto b = wavetile::detail::bit_cast<vec<B, width>>(from.b[0]);
 #pragma unroll
       for (int part = 0; part < run / held; ++part) {
         weights w;
@@ -145,7 +236,7 @@ struct skinny_loop {
         product(0, w, part);
       }
     } else if constexpr (held == 1) {
-      const vec<B, width> b = unpack<B, width>(from.b[0]);
+      const auto b = wavetile::detail::bit_cast<vec<B, width>>(from.b[0]);
 #pragma unroll
       for (int f = 0; f < fragments; ++f) {
         weights w;
@@ -196,58 +287,98 @@ struct skinny_loop {
     }
   }
 
+  /// `count` whole steps, `stages` of them in flight: a piece's registers are loaded again right
+  /// after its products. Behind the last step it is loaded again, and not used.
+  template <bool AlongA>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_steps(accumulator (&sums)[fragments], int64_t k,
+                                                       uint32_t count, uint64_t stride) const {
+    constexpr int depth = stages<AlongA>;
+    piece<AlongA> ring[depth][repeats];
+    pointers at(*this, k);
+    uint32_t ahead = count - 1; // steps behind the one that is loaded next
+    const auto advance = [&] {
+      at.advance(ahead > 0 ? stride : 0);
+      ahead -= ahead > 0 ? 1 : 0;
+    };
+    detail::unrolled<depth * repeats>([&](auto i) {
+      at.load(ring[i / repeats][i % repeats], i % repeats);
+      if constexpr (i % repeats == repeats - 1)
+        advance();
+      __builtin_amdgcn_sched_barrier(0); // or the loads sink to where they are waited for
+    });
+    // one exit only: the compiler joins several, and a wait where they meet is one of the loop too
+#pragma unroll 1
+    for (uint32_t rounds = count / depth; rounds != 0; --rounds)
+      detail::unrolled<depth * repeats>([&](auto i) {
+        piece<AlongA>& one = ring[i / repeats][i % repeats];
+        multiply(sums, one);
+        __builtin_amdgcn_sched_barrier(0);
+        at.load(one, i % repeats);
+        if constexpr (i % repeats == repeats - 1)
+          advance();
+        __builtin_amdgcn_sched_barrier(0);
+      });
+    detail::unrolled<depth - 1>([&](auto s) {
+      if (count % depth > static_cast<uint32_t>(s))
+        detail::unrolled<repeats>([&](auto r) { multiply(sums, ring[s][r]); });
+    });
+  }
+
   /// Sums of this wave, the `wave`th of `waves` that share k_begin … k_end - 1 step by step.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_wave(accumulator (&sums)[fragments], int wave,
                                                       int waves, int64_t k_begin,
                                                       int64_t k_end) const {
     int64_t k = k_begin + wave * step;
     const int64_t stride = int64_t{waves} * step;
-    operands now, next;
-    const auto load_all = [&](operands& to, int64_t from) {
-#pragma unroll
-      for (int r = 0; r < repeats; ++r)
-        load<false>(to.pieces[r], r, from, k_end);
-    };
-    if (k + step <= k_end)
-      load_all(now, k);
+    const int64_t room = k_end - step - k;
+    if (room >= 0 && (along_k || task.n >= width)) {
+      auto count = static_cast<uint32_t>(static_cast<uint64_t>(room) / (skinny_waves * step)) + 1;
+      detail::keep_scalar(count);
+      if (a_along_k)
+        run_steps<true>(sums, k, count, static_cast<uint64_t>(stride));
+      else
+        run_steps<false>(sums, k, count, static_cast<uint64_t>(stride));
+      k += count * stride;
+    }
+    // what is left, one piece at a time
 #pragma unroll 1
-    for (; k + step <= k_end; k += stride) {
-      if (k + stride + step <= k_end)
-        load_all(next, k + stride);
-      __builtin_amdgcn_sched_barrier(0); // or the loads sink to where they are waited for
-#pragma unroll
-      for (int r = 0; r < repeats; ++r) {
-        if (!a_along_k)
-          load_strided_a(now.pieces[r], r, k, k_end);
-        multiply(sums, now.pieces[r]);
+    for (; k < k_end; k += stride)
+#pragma unroll 1
+      for (int r = 0; r < repeats && k + int64_t{r} * 4 * run < k_end; ++r) {
+        piece<false> last;
+        load_tail(last, r, k, k_end);
+        multiply(sums, last);
       }
-      now = next;
-    }
-    // what is left of a step, one piece at a time
+  }
+
+  /// Makes element 0 that of column `at` again, where the lane's columns were moved back.
+  template <int N>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void drop_moved(vec<accumulator_t<A>, N>& values,
+                                                        int64_t at) const {
+    if (column + columns <= task.n || task.n < width)
+      return; // the same for the whole workgroup
+    const int64_t moved = at + N - task.n;
 #pragma unroll 1
-    for (int r = 0; r < repeats && k + int64_t{r} * 4 * run < k_end; ++r) {
-      piece last;
-      load<true>(last, r, k, k_end);
-      if (!a_along_k)
-        load_strided_a(last, r, k, k_end);
-      multiply(sums, last);
-    }
+    for (int i = 1; i < N; ++i)
+#pragma unroll
+      for (int e = 0; e + 1 < N; ++e)
+        values[e] = i <= moved ? values[e + 1] : values[e];
   }
 };
 
 /// 16 rows of D and `columns` columns; four waves share k, and their sums are added in order.
-/// LDS: three waves' accumulators. One kernel for both orders of A, of which little is read.
+/// LDS: one wave's accumulators. One kernel for both orders of A, of which little is read.
 template <class Types, operand_order OrderB>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(skinny_waves * 64, skinny_waves * 64))) void
-    matmul_skinny(matmul_arguments<Types> arguments) {
+WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(skinny_waves * matmul_wave_size,
+                                                           skinny_waves* matmul_wave_size))) void
+matmul_skinny(matmul_arguments<Types> arguments) {
   if constexpr (!device_pass_supported) {
     refuse_to_run();
   } else {
     using loop = skinny_loop<Types, OrderB>;
     using accumulator = typename Types::accumulator;
     using fragment = typename loop::accumulator;
-    WAVETILE_SHARED accumulator others[skinny_waves - 1][loop::fragments][fragment::size][64];
+    WAVETILE_SHARED accumulator other[loop::fragments][fragment::size][matmul_wave_size];
 
     matmul_task<Types> task;
     const tile_place place = place_of_group<16, loop::columns>(arguments, task);
@@ -262,17 +393,21 @@ WAVETILE_KERNEL
       sums[f] = fragment{};
     own.run_wave(sums, wave, skinny_waves, k_begin, k_end);
 
-    if (wave > 0)
-      for (int f = 0; f < loop::fragments; ++f)
-        for (int i = 0; i < fragment::size; ++i)
-          others[wave - 1][f][i][lane] = sums[f][i];
-    group::barrier();
+#pragma unroll 1
+    for (int w = 1; w < skinny_waves; ++w) {
+      if (wave == w)
+        for (int f = 0; f < loop::fragments; ++f)
+          for (int i = 0; i < fragment::size; ++i)
+            other[f][i][lane] = sums[f][i];
+      group::barrier();
+      if (wave == 0)
+        for (int f = 0; f < loop::fragments; ++f)
+          for (int i = 0; i < fragment::size; ++i)
+            sums[f].set(i, matmul_output<Types>::sum(sums[f][i], other[f][i][lane]));
+      group::barrier();
+    }
     if (wave > 0)
       return; // whole waves, and no barrier follows
-    for (int w = 0; w < skinny_waves - 1; ++w)
-      for (int f = 0; f < loop::fragments; ++f)
-        for (int i = 0; i < fragment::size; ++i)
-          sums[f].set(i, matmul_output<Types>::sum(sums[f][i], others[w][f][i][lane]));
 
     matmul_output<Types> output(arguments, task, place.batch);
     const bool split = arguments.splits.divisor() > 1;
@@ -300,6 +435,7 @@ WAVETILE_KERNEL
         vec<accumulator, loop::fragments> values;
         for (int f = 0; f < loop::fragments; ++f)
           values[f] = sums[f][i];
+        own.drop_moved(values, own.column_of(0, i));
         store(values, own.column_of(0, i));
       }
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <wavetile/core/view.hpp>
+#include <wavetile/kernels/matmul/global_load.hpp>
 #include <wavetile/kernels/matmul/scalar.hpp>
 #include <wavetile/kernels/matmul/tiles.hpp>
 
@@ -12,31 +13,6 @@
 namespace wavetile::kernels {
 
 namespace detail {
-
-/// Words of global memory that are aligned to a byte only: programs on AMD GPUs run in unaligned
-/// access mode (LLVM, AMDGPU usage guide), where one load instruction serves every address.
-template <int Words>
-struct loose_words {
-  typedef uint32_t type __attribute__((vector_size(Words * 4), aligned(1), may_alias));
-};
-
-/// Loads at a uniform base plus an offset a lane: no address arithmetic in vector registers.
-/// The offset is shown to be 32 bits wide where it is used: widened outside a loop, it would be
-/// added in the loop.
-template <int Words>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<uint32_t, Words> load_words(uint64_t base,
-                                                                      uint32_t& offset) {
-#if WAVETILE_AMDGCN
-  asm("" : "+v"(offset));
-  using byte = const __attribute__((address_space(1))) unsigned char;
-  using loose = const __attribute__((address_space(1))) typename loose_words<Words>::type;
-  const wavetile::detail::word_t<Words* 4> loaded = *(loose*)((byte*)base + offset);
-#else
-  const wavetile::detail::word_t<Words* 4> loaded =
-      *reinterpret_cast<const typename loose_words<Words>::type*>(base + offset);
-#endif
-  return wavetile::detail::bit_cast<vec<uint32_t, Words>>(loaded);
-}
 
 /// Bytes of `high` and `low` by number: 0-3 of `low`, 4-7 of `high`. v_perm_b32.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t pick_bytes(uint32_t high, uint32_t low,
@@ -178,12 +154,12 @@ public:
     }
   }
 
-  /// Load `i` of the current step.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int i) {
+  /// Load `i` of the current step, into registers number `slot` of `Config.steps_ahead`.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int i, int slot) {
     if constexpr (dense)
-      piece_[i] = detail::load_words<4>(base_, offset_[i]);
+      piece_[slot][i] = detail::load_words<4>(base_, offset_[i]);
     else
-      block_[i / blocks::depth][i % blocks::depth] = detail::load_words<2>(
+      block_[slot][i / blocks::depth][i % blocks::depth] = detail::load_words<2>(
           base_ + static_cast<uint64_t>(pitch_) * static_cast<uint64_t>(i % blocks::depth),
           offset_[i / blocks::depth]);
   }
@@ -195,14 +171,14 @@ public:
   }
 
   /// Store `i` of what was loaded.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(int i, tile_type to) {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(int i, tile_type to, int slot) {
     if constexpr (dense) {
       const int at = evenly_apart ? place_[0] + i * apart * tile_type::where.pitch : place_[i];
-      to.write_at(at, wavetile::detail::bit_cast<vec<T, pieces::width>>(piece_[i]));
+      to.write_at(at, wavetile::detail::bit_cast<vec<T, pieces::width>>(piece_[slot][i]));
     } else {
       constexpr int n = blocks::rows;
       if (i % n == 0)
-        detail::transpose_block<bytes, blocks::depth>(block_[i / n], run_);
+        detail::transpose_block<bytes, blocks::depth>(block_[slot][i / n], run_);
       to.write_at(place_[i], wavetile::detail::bit_cast<vec<T, blocks::depth>>(run_[i % n]));
     }
   }
@@ -224,8 +200,8 @@ private:
   uint32_t pitch_; ///< k_strided: bytes from one k to the next
   uint32_t offset_[dense ? loads : blocks::count];
   int place_[places]; ///< in the LDS tile
-  vec<uint32_t, 4> piece_[dense ? loads : 1];
-  vec<uint32_t, 2> block_[dense ? 1 : blocks::count][blocks::depth];
+  vec<uint32_t, 4> piece_[Config.steps_ahead][dense ? loads : 1];
+  vec<uint32_t, 2> block_[Config.steps_ahead][dense ? 1 : blocks::count][blocks::depth];
   typename detail::k_run<bytes, blocks::depth>::type run_[blocks::rows];
 };
 

@@ -70,6 +70,8 @@ public:
       }
     }
     values = times(values, alpha_);
+    if (task_.k == 0) // no product, and not one of an infinite alpha with nothing
+      values = {};
     if (arguments_.beta != compute{0}) {
       const auto c = load_some<compute, N>(task_.c + row * task_.ldc + column, count);
       for (int i = 0; i < N; ++i)

@@ -83,7 +83,8 @@ struct fragment_turner {
   using accumulator = typename Fragment::element_type;
   static constexpr int side = Fragment::shape.m;
   static constexpr int run = side / 4;
-  static constexpr int rows = 64 / (side / run); ///< of D, that a wave stores at a time
+  static constexpr int rows =
+      matmul_wave_size / (side / run); ///< of D, that a wave stores at a time
   static constexpr int pitch = side + static_cast<int>(16 / sizeof(accumulator));
   /// Accumulator registers that are consecutive in a row of D.
   static constexpr int block = wavetile::detail::is_same_v<accumulator, double> ? 1 : 4;
@@ -108,47 +109,79 @@ struct fragment_turner {
   }
 };
 
-/// The loop over k with scales for every 128 of it: the sum of each block, times the scales of its
-/// row of A and of its block of columns of B, is added to the total in fp32.
-template <class Types, class Loop, class ViewB, class ViewA>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
-run_scaled_blocks(const matmul_arguments<Types>& arguments, typename Loop::accumulators& total,
-                  const ViewB& b, const ViewA& a, int64_t column, int64_t row,
-                  typename Loop::storage& memory) {
-  const coordinate own = Loop::wave_place();
-  const int64_t k = a.extent[1];
-#pragma unroll 1
-  for (int64_t block = 0; block * scale_block < k; ++block) {
-    const int64_t first = block * scale_block;
-    typename Loop::accumulators sums;
-    sums.clear();
-    Loop::run(sums, b, a, column, row, first, first + scale_block < k ? first + scale_block : k,
-              memory);
-    float of_row[Loop::fragments_n];
+/// What becomes of the sums of every `scale_block` values of k: times the scales of their row of A
+/// and of their block of columns of B they are added to the total in fp32. The scales of the next
+/// block are loaded while it is multiplied.
+template <class Types, class Loop>
+struct scaled_blocks {
+  static constexpr bool in_blocks = true;
+  static_assert(2 * Loop::tile_k == scale_block && scale_block % Loop::config.wave_m() == 0 &&
+                    Loop::config.tile_m % scale_block == 0,
+                "wavetile::kernels::scaled_blocks: a block of scales is two steps of the loop, and "
+                "a wave's columns are in one");
+
+  typename Loop::accumulators total;
+  const float* of_row[Loop::fragments_n]; ///< a lane's
+  const float* of_columns;                ///< the wave's are in one block
+  int64_t step_row, step_columns;         ///< from block to block
+  int64_t left;                           ///< blocks behind the one whose scales are loaded
+  float row_scale[Loop::fragments_n], column_scale;
+
+  /// For the piece of D^T at `column`, `row`, for `k_begin` <= k < `k_end`.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE scaled_blocks(const matmul_arguments<Types>& arguments,
+                                                      const matmul_task<Types>& task, int64_t batch,
+                                                      int64_t column, int64_t row, int64_t k_begin,
+                                                      int64_t k_end) {
+    total.clear();
+    const coordinate own = Loop::wave_place();
+    const int64_t block = k_begin / scale_block;
+    step_row = arguments.scale_step_a[1];
+    step_columns = arguments.scale_step_b[1];
+    left = divide_up(k_end, int64_t{scale_block}) - block - 1;
+    const float* const from_a =
+        arguments.scale_a + batch * arguments.scale_batch_a + block * step_row;
+    const float* const from_b =
+        arguments.scale_b + batch * arguments.scale_batch_b + block * step_columns;
 #pragma unroll
     for (int j = 0; j < Loop::fragments_n; ++j) {
       const int64_t at = row + own.column + j * Loop::config.instruction +
                          Loop::accumulator::element(lane_id(), 0).column;
-      of_row[j] =
-          arguments.scale_a[(at < a.extent[0] ? at : a.extent[0] - 1) * arguments.scale_step_a[0] +
-                            block * arguments.scale_step_a[1]];
+      of_row[j] = from_a + (at < task.m ? at : task.m - 1) * arguments.scale_step_a[0];
     }
+    const int64_t at = column + own.row;
+    of_columns = from_b + (at < task.n ? at : task.n - 1) / scale_block * arguments.scale_step_b[0];
+    if (k_begin < k_end)
+      load();
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load() {
 #pragma unroll
-    for (int i = 0; i < Loop::fragments_m; ++i) {
-      const int64_t at = column + own.row + i * Loop::config.instruction;
-      const float of_columns = arguments.scale_b[(at < b.extent[0] ? at : b.extent[0] - 1) /
-                                                     scale_block * arguments.scale_step_b[0] +
-                                                 block * arguments.scale_step_b[1]];
+    for (int j = 0; j < Loop::fragments_n; ++j)
+      row_scale[j] = *of_row[j];
+    column_scale = *of_columns;
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void operator()(typename Loop::accumulators& sums) {
+#pragma unroll
+    for (int i = 0; i < Loop::fragments_m; ++i)
 #pragma unroll
       for (int j = 0; j < Loop::fragments_n; ++j) {
-        const float scale = of_row[j] * of_columns;
+        const float scale = row_scale[j] * column_scale;
 #pragma unroll
         for (int e = 0; e < Loop::accumulator::size; ++e)
           total.at[i][j].set(e, fma(sums.at[i][j][e], scale, total.at[i][j][e]));
       }
-    }
+    sums.clear();
+    // behind the last block its scales are loaded again
+    const int64_t row = left > 0 ? step_row : 0, columns = left > 0 ? step_columns : 0;
+    --left;
+#pragma unroll
+    for (int j = 0; j < Loop::fragments_n; ++j)
+      of_row[j] += row;
+    of_columns += columns;
+    load();
   }
-}
+};
 
 /// One tile. The main loop computes the transpose, D^T = op(B)^T op(A)^T. LDS: `matmul_mainloop`'s,
 /// in which fragments are turned around at the end.
@@ -180,9 +213,12 @@ WAVETILE_KERNEL
     sums.clear();
     const auto in_b = operand_view<OrderB>(task.b, task.n, task.k, task.ldb);
     const auto in_a = operand_view<OrderA>(task.a, task.m, task.k, task.lda);
-    if constexpr (Types::block_scaled)
-      run_scaled_blocks<Types, loop>(arguments, sums, in_b, in_a, column, row, memory.stages);
-    else if (k_begin < k_end)
+    if constexpr (Types::block_scaled) {
+      scaled_blocks<Types, loop> scaled(arguments, task, place.batch, column, row, k_begin, k_end);
+      if (k_begin < k_end)
+        loop::run(sums, in_b, in_a, column, row, k_begin, k_end, memory.stages, scaled);
+      sums = scaled.total;
+    } else if (k_begin < k_end)
       loop::run(sums, in_b, in_a, column, row, k_begin, k_end, memory.stages);
 
     matmul_output<Types> output(arguments, task, place.batch);
