@@ -287,39 +287,45 @@ struct skinny_loop {
     }
   }
 
-  /// `count` whole steps, `stages` of them in flight: a piece's registers are loaded again right
-  /// after its products. Behind the last step it is loaded again, and not used.
+  /// `count` > 0 whole steps, `stages` of them in flight: a piece's registers are loaded again
+  /// right after its products. Nothing is loaded twice, but for the last of too few steps.
   template <bool AlongA>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_steps(accumulator (&sums)[fragments], int64_t k,
                                                        uint32_t count, uint64_t stride) const {
     constexpr int depth = stages<AlongA>;
     piece<AlongA> ring[depth][repeats];
     pointers at(*this, k);
-    uint32_t ahead = count - 1; // steps behind the one that is loaded next
-    const auto advance = [&] {
-      at.advance(ahead > 0 ? stride : 0);
-      ahead -= ahead > 0 ? 1 : 0;
-    };
     detail::unrolled<depth * repeats>([&](auto i) {
       at.load(ring[i / repeats][i % repeats], i % repeats);
       if constexpr (i % repeats == repeats - 1)
-        advance();
+        at.advance(count > i / repeats + 1u ? stride : 0);
       __builtin_amdgcn_sched_barrier(0); // or the loads sink to where they are waited for
     });
-    // one exit only: the compiler joins several, and a wait where they meet is one of the loop too
+    // one exit, one entry with all stages in flight: the compiler joins several, and a wait where
+    // they meet is one of the loop too
+    const uint32_t rounds = count / depth;
 #pragma unroll 1
-    for (uint32_t rounds = count / depth; rounds != 0; --rounds)
+    for (uint32_t round = 1; round < rounds; ++round)
       detail::unrolled<depth * repeats>([&](auto i) {
         piece<AlongA>& one = ring[i / repeats][i % repeats];
         multiply(sums, one);
         __builtin_amdgcn_sched_barrier(0);
         at.load(one, i % repeats);
         if constexpr (i % repeats == repeats - 1)
-          advance();
+          at.advance(stride);
         __builtin_amdgcn_sched_barrier(0);
       });
+    const uint32_t rest = rounds > 0 ? count % depth : 0;
+    detail::unrolled<depth>([&](auto s) {
+      if (s == 0 || count > static_cast<uint32_t>(s))
+        detail::unrolled<repeats>([&](auto r) { multiply(sums, ring[s][r]); });
+      if (rest > static_cast<uint32_t>(s)) {
+        detail::unrolled<repeats>([&](auto r) { at.load(ring[s][r], r); });
+        at.advance(stride);
+      }
+    });
     detail::unrolled<depth - 1>([&](auto s) {
-      if (count % depth > static_cast<uint32_t>(s))
+      if (rest > static_cast<uint32_t>(s))
         detail::unrolled<repeats>([&](auto r) { multiply(sums, ring[s][r]); });
     });
   }
