@@ -90,7 +90,15 @@ inline status check_attention(attention_call& call, const attention_options& opt
       return outcome;
   }
   call.empty = arrays.o.empty() || call.problem.batch == 0;
-  return call.empty ? status{} : check_attention_memory(arrays);
+  if (call.empty)
+    return {};
+  const attention_sequences& sequences = options.sequences;
+  const int64_t batch = call.problem.batch, begins = batch + 1;
+  const number_list lists[] = {{"sequences.q_begin", sequences.q_begin, begins},
+                               {"sequences.kv_begin", sequences.kv_begin, begins},
+                               {"sequences.q_length", sequences.q_length, batch},
+                               {"sequences.kv_length", sequences.kv_length, batch}};
+  return check_attention_memory(arrays, lists, 4);
 }
 
 template <class Types, int Index>
@@ -246,11 +254,13 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// Arithmetic: scores and softmax in fp32; p relative to a running maximum, rounded to the type of
 /// v (nearest even) for the product with v, summed unrounded; products of 16-bit numbers with fp32
 /// accumulation as `mma` documents; o rounded once. With one visible key o is that row of v, bit
-/// for bit. NaNs and infinities in visible rows propagate; rows of k and v beyond the sequence
-/// are never used, but a NaN or infinity in a row of v reaches every query of a tile that computes
-/// the block the row lies in, also those that do not see it. Otherwise the result of a query is the
-/// same bit for bit wherever it lies and whatever is beside it. `softcap` is computed with an
-/// absolute error of about softcap * 2^-24: caps far above the logits cost digits.
+/// for bit but that a -0 becomes 0 (it is added to one). NaNs and infinities in visible rows
+/// propagate; rows of k and v beyond the sequence are never used, but a NaN or infinity in a row of
+/// v reaches every query of a tile that computes the block the row lies in, also those that do not
+/// see it. Otherwise the result of a query is the same bit for bit wherever it lies and whatever is
+/// beside it. Where rows of v overlap (a step below their elements, such as 0) also keys beyond the
+/// end read what lies there, so that an infinity in it gives NaN: bounds are checked by address,
+/// not by key. A logit capped by `softcap` has a relative error of about 2^-20.
 ///
 /// lse[b,h,i] = ln(sum over j of exp l[j]), fp32.
 ///

@@ -123,7 +123,14 @@ inline status check_decode(attention_decode_call& call, const attention_decode_o
   problem.causal = options.causal;
   problem.window = options.window;
   problem.lse = arrays.has_lse;
-  return arrays.o.empty() ? status{} : check_attention_memory(arrays);
+  if (arrays.o.empty())
+    return {};
+  const int64_t listed =
+      call.paged ? (options.pages.extent[0] - 1) * options.pages.stride[0] + options.pages.extent[1]
+                 : 0;
+  const number_list lists[] = {{"kv_length", options.kv_length, problem.batch},
+                               {"pages", options.pages.data, listed < 0 ? 0 : listed}};
+  return check_attention_memory(arrays, lists, 2);
 }
 
 template <class Types, int Index>

@@ -118,7 +118,9 @@ TEST_F(attention_arguments, numbers) {
   const in a = array(q, 1, 5, 2), b = array(k, 1, 7, 2), c = array(v, 1, 7, 2);
   expect_refusal(call(a, b, c, {.scale = INFINITY}), invalid_argument, "scale");
   expect_refusal(call(a, b, c, {.scale = NAN}), invalid_argument, "scale");
-  expect_refusal(call(a, b, c, {.softcap = -1}), invalid_argument, "softcap");
+  expect_refusal(call(a, b, c, {.softcap = -1.25f}), invalid_argument, "softcap", {"-1.250"});
+  expect_refusal(call(a, b, c, {.softcap = INFINITY}), invalid_argument, "softcap", {"infinity"});
+  expect_refusal(call(a, b, c, {.softcap = NAN}), invalid_argument, "softcap", {"NaN"});
   expect_refusal(call(a, b, c, {.window = {-2, 0}}), invalid_argument, "window.left", {"-2"});
   expect_refusal(call(a, b, c, {.causal = true, .window = {3, 4}}), invalid_argument,
                  "window.right", {"4"});
@@ -152,6 +154,50 @@ TEST_F(attention_arguments, lse_mask_and_sequences) {
   options.sequences.batch = 2;
   expect_refusal(call(array(q, 2, 5, 2), array(k, 2, 7, 2), array(v, 2, 7, 2), options),
                  unsupported_shape, "q.extent[0]", {"2", "1"});
+}
+
+TEST_F(attention_arguments, memory_of_lse_and_numbers) {
+  using enum status_code;
+  const in a = array(q, 1, 5, 2), b = array(k, 1, 7, 2), c = array(v, 1, 7, 2);
+  attention_options options;
+  options.lse = make_view(reinterpret_cast<float*>(reinterpret_cast<char*>(lse) + 2), 1, 2, 5);
+  expect_refusal(call(a, b, c, options), misaligned, "lse", {"4 bytes"});
+  options.lse = make_strided_view<float, 3>(lse, {1, 2, 5}, {10, 2, 1});
+  expect_refusal(call(a, b, c, options), overlapping, "lse.stride[1]");
+  options.lse = make_strided_view<float, 3>(lse, {1, 2, 5}, {10, 1, 2}); // positions, then heads
+  EXPECT_TRUE(call(a, b, c, options).ok());
+  mock::current().calls.clear();
+  options = {};
+  options.sequences.kv_length = reinterpret_cast<std::int32_t*>(o);
+  expect_refusal(call(a, b, c, options), overlapping, "o", {"sequences.kv_length"});
+  options.sequences.kv_length =
+      reinterpret_cast<std::int32_t*>(reinterpret_cast<char*>(lengths) + 1);
+  expect_refusal(call(a, b, c, options), misaligned, "sequences.kv_length", {"4 bytes"});
+}
+
+// Queries, keys and values side by side in the rows of one matrix, and the output in one more part.
+TEST_F(attention_arguments, parts_of_one_matrix_are_apart) {
+  using enum status_code;
+  const auto part = [&](std::int64_t first, std::int64_t heads, std::int64_t batches = 2) {
+    return make_strided_view<bf16, 4>(o + first * 64, {batches, 5, heads, 64},
+                                      {5 * 10 * 64, 10 * 64, 64, 1});
+  };
+  const auto constant = [](const view<bf16, 4>& from) { return in(from); };
+  for (const std::int64_t batches : {1, 2}) {
+    EXPECT_TRUE(attention(constant(part(0, 4, batches)), constant(part(4, 1, batches)),
+                          constant(part(5, 1, batches)), part(6, 4, batches))
+                    .ok());
+    mock::current().calls.clear();
+    expect_refusal(attention(constant(part(0, 4, batches)), constant(part(4, 1, batches)),
+                             constant(part(6, 1, batches)), part(6, 4, batches)),
+                   overlapping, "o", {"v"});
+    expect_refusal(attention(constant(part(0, 4, batches)), constant(part(4, 1, batches)),
+                             constant(part(5, 1, batches)), part(2, 4, batches)),
+                   overlapping, "o", {"q"});
+    expect_refusal(attention(constant(part(0, 4, batches)), constant(part(9, 1, batches)),
+                             constant(part(5, 1, batches)), part(6, 4, batches)),
+                   overlapping, "o", {"k"});
+  }
 }
 
 TEST_F(attention_arguments, types) {

@@ -98,13 +98,15 @@ struct rounding_unit {
 /// group of 8 of them 24 bits below the largest term and rounds the sum with what there was, so
 /// each group of k adds at most (8 + 1) u of the running magnitude, at most m = sum |q k|: 9 u m qk
 /// / 8 in all. The rounded scale, the product with it, log2 e, the subtraction of the reference and
-/// the additive mask's fma add 6 u of the logit each side. A cap's tanh is 1 - 2 r, r from two
-/// operations of 1 ulp and two roundings: 8 u of the cap, and passes on errors of its argument at
+/// the additive mask's fma add 6 u of the logit each side. A cap's tanh x is 1 - 2 r from
+/// |x| = 1/8 on, r from two operations of 1 ulp and two roundings: 8 u of the cap, which is at most
+/// 8.1 times the logit there; below, a series with less. It passes on errors of its argument at
 /// most. exp2 adds 2 u. A probability is compared with one of another key: twice all that.
 inline double probability_error(const attention_result& r, std::size_t qk, double softcap) {
   const double u = std::ldexp(1.0, -24);
   const double dot = 9 * u * r.largest_product * static_cast<double>(qk) / 8;
-  return 2 * (dot + 8 * u * (r.largest_logit + softcap) + 2 * u);
+  const double cap = std::fmin(softcap, 8.1 * r.largest_product);
+  return 2 * (dot + 8 * u * (r.largest_logit + cap) + 2 * u);
 }
 
 /// What element d of a result may differ from the reference.

@@ -127,6 +127,17 @@ TEST(attention_window, and_anchor_and_cap_and_scale) {
         }
 }
 
+// Caps near the logits, far above them and beyond fp32's digits of them: the bound does not grow.
+TEST(attention_softcap, keeps_the_digits_of_small_logits) {
+  for (const float cap : {0.5f, 20.0f, 1e4f, 1e6f, 1e30f}) {
+    problem c{.queries = 33, .keys = 130};
+    c.options.softcap = cap;
+    c.want_lse = true;
+    c.fill();
+    c.run_and_check();
+  }
+}
+
 TEST(attention_scale, of_zero_averages) {
   problem c{.queries = 3, .keys = 80};
   c.options.scale = 0.0f;
@@ -168,6 +179,31 @@ TEST(attention_values, nans_stay_in_their_rows) {
   for (std::int64_t i = 0; i < c.queries; ++i)
     for (std::int64_t d = 0; d < 64; ++d)
       ASSERT_EQ(std::isfinite(as_double(c.o[static_cast<std::size_t>(i * 64 + d)])), d != 9);
+}
+
+// The step between rows does not count where there is one, and what lies behind it is not read.
+TEST(attention_values, of_an_only_key) {
+  for (const float special : {INFINITY, -0.0f}) {
+    problem c{.queries = 3, .keys = 1};
+    c.fill();
+    c.v[9] = convert<element>(special);
+    device_buffer<element> q(c.q), k(c.k), v(c.v);
+    device_buffer<element> o(std::size_t{3 * 64});
+    const auto input = [](const device_buffer<element>& from, std::int64_t rows,
+                          std::int64_t step) {
+      return make_strided_view<const element, 4>(from.data(), {1, rows, 1, 64}, {0, step, 64, 1});
+    };
+    const std::int64_t far = std::int64_t{1} << 31; // 2^32 bytes
+    ASSERT_TRUE(attention(input(q, 3, 64), input(k, 1, far), input(v, 1, far),
+                          make_view(o.data(), 1, 3, 1, 64))
+                    .ok());
+    const auto got = o.download();
+    for (std::size_t i = 0; i < got.size(); ++i)
+      if (i % 64 == 9)
+        ASSERT_EQ(as_double(got[i]), static_cast<double>(special)); // a -0 is 0 then
+      else
+        ASSERT_EQ(got[i].bits, c.v[i % 64].bits);
+  }
 }
 
 TEST(attention_values, small_values_of_v_survive) {

@@ -48,6 +48,58 @@ TEST(attention_plan, counts_scores) {
   EXPECT_LE(narrow.computed_scores, 2 * 16 * std::int64_t{4096} * 320);
 }
 
+// The formulas against loops over queries and waves.
+TEST(attention_plan, counts_as_loops_do) {
+  std::uint32_t state = 1;
+  const auto random = [&](int most) { // 0 … most
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>((state >> 8) % static_cast<std::uint32_t>(most + 1));
+  };
+  for (int round = 0; round < 4000; ++round) {
+    const int queries = random(round % 2 == 0 ? 20 : 400), keys = random(500);
+    const std::int64_t packed = queries > 16 ? 1 : 1 + random(70);
+    const int step = round % 3 == 0 ? 32 : 64;
+    const auto visible = kernels::visibility_of(
+        random(1) == 0, random(1) == 0 ? causal_anchor::top_left : causal_anchor::bottom_right,
+        {random(3) == 0 ? -1 : random(200), random(3) == 0 ? -1 : random(200)});
+    std::int64_t seen = 0, steps = 0;
+    for (int q = 0; q < queries; ++q) {
+      const kernels::key_range range = visible.of(q, queries, keys);
+      seen += range.end - range.begin;
+    }
+    const std::int64_t rows = queries * packed;
+    for (std::int64_t row = 0; row < rows; row += 32) {
+      const std::int64_t last = row + 32 < rows ? row + 31 : rows - 1;
+      const int begin = visible.of(static_cast<int>(row / packed), queries, keys).begin;
+      const int end = visible.of(static_cast<int>(last / packed), queries, keys).end;
+      for (int key = begin / step * step; key < end && begin < end; key += step)
+        ++steps;
+    }
+    ASSERT_EQ(kernels::visible_keys(visible, queries, keys), seen) << round;
+    ASSERT_EQ(kernels::wave_steps(visible, queries, keys, packed, 32, step), steps)
+        << round << ": " << queries << " queries, " << keys << " keys, packed " << packed
+        << ", window " << visible.left << ", " << visible.right << ", " << visible.bottom_right;
+  }
+}
+
+TEST(attention_plan, counts_do_not_overflow) {
+  attention_problem p = square((std::int64_t{1} << 30) - 1, 128, true);
+  const std::int64_t n = p.queries;
+  p.batch = p.q_heads = p.kv_heads = 1;
+  EXPECT_EQ(plan(p, mi300x).visible_scores, n * (n + 1) / 2); // and at once
+  p.batch = std::int64_t{1} << 40;                            // of strides 0
+  const attention_plan many = plan(p, mi300x);
+  ASSERT_TRUE(many.outcome.ok());
+  EXPECT_EQ(many.visible_scores, kernels::largest_count);
+  EXPECT_EQ(many.flops, kernels::largest_count);
+  EXPECT_GT(many.groups, 0);
+  p.queries = std::int64_t{1} << 30;
+  EXPECT_EQ(plan(p, mi300x).outcome.code(), status_code::unsupported_shape);
+  EXPECT_STREQ(plan(p, mi300x).outcome.argument(), "queries");
+  p.queries = -1;
+  EXPECT_NE(std::string(plan(p, mi300x).outcome.message()).find("-1"), std::string::npos);
+}
+
 TEST(attention_plan, packs_heads_of_few_queries) {
   attention_problem p = square(4096, 64, true);
   for (const std::int64_t queries : {1, 16}) {

@@ -135,21 +135,22 @@ TEST(overlap, is_found_exactly_for_equal_steps) {
   int shared = 0, apart = 0;
   for (int trial = 0; trial < 4000; ++trial) {
     const std::int64_t rows = source.between(1, 6), stride = source.between(1, 30);
+    const std::int64_t b_rows = source.between(1, 6);
     const std::int64_t a_columns = source.between(1, 12), b_columns = source.between(1, 12);
     const std::int64_t b_first = source.between(0, 200);
     const operand a = matrix("a", memory + 100, rows, a_columns, stride);
-    const operand b = matrix("b", memory + b_first, rows, b_columns, stride);
+    const operand b = matrix("b", memory + b_first, b_rows, b_columns, stride);
     std::set<const float*> touched;
     bool meets = false;
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < a_columns; ++c)
         touched.insert(memory + 100 + r * stride + c);
-    for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t r = 0; r < b_rows; ++r)
       for (std::int64_t c = 0; c < b_columns; ++c)
         meets = meets || touched.count(memory + b_first + r * stride + c) != 0;
     ASSERT_EQ(share_memory(a, b), meets)
-        << rows << " rows of " << a_columns << " and " << b_columns << ", stride " << stride << ", "
-        << b_first - 100 << " apart";
+        << rows << " and " << b_rows << " rows of " << a_columns << " and " << b_columns
+        << ", stride " << stride << ", " << b_first - 100 << " apart";
     (meets ? shared : apart)++;
   }
   EXPECT_GT(shared, 500); // the trials say something about both answers

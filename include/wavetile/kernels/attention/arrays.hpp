@@ -56,7 +56,9 @@ struct attention_arrays {
   constexpr int64_t heads(const operand& array) const { return array.extent[heads_axis()]; }
 
   constexpr attention_steps steps(const operand& array) const {
-    return {array.stride[0], array.stride[heads_axis()], array.stride[rows_axis()]};
+    // the step of an only row is never made, but kernels compute with it in 32 bits
+    return {array.stride[0], array.stride[heads_axis()],
+            rows(array) > 1 ? array.stride[rows_axis()] : array.columns()};
   }
 };
 
@@ -173,13 +175,35 @@ inline status check_attention_sequences(const attention_arrays& arrays,
   return {};
 }
 
+/// A number, three digits behind the point.
+inline status append_number(status text, float number) {
+  if (is_nan(number))
+    return text.append("NaN");
+  if (number < 0)
+    text.append('-');
+  const float size = number < 0 ? -number : number;
+  if (!is_finite(number))
+    return text.append("infinity");
+  if (size >= 1e15f)
+    return text.append("more than 10^15 in size");
+  const auto whole = static_cast<int64_t>(size);
+  auto thousandths = static_cast<int64_t>((size - static_cast<float>(whole)) * 1000.0f);
+  text.append(whole);
+  if (thousandths != 0) {
+    text.append('.');
+    for (int digit = 100; digit > 0; digit /= 10)
+      text.append(static_cast<char>('0' + thousandths / digit % 10));
+  }
+  return text;
+}
+
 inline status check_attention_numbers(float scale, float softcap, bool causal,
                                       const attention_window& window) {
   if (const status outcome = check_scale(scale); !outcome)
     return outcome;
   if (!is_finite(softcap) || softcap < 0)
-    return status::failure(status_code::invalid_argument, "softcap",
-                           "allowed: finite numbers > 0, or 0 for none");
+    return append_number(status::failure(status_code::invalid_argument, "softcap", ""), softcap)
+        .append(", allowed: finite numbers > 0, or 0 for none");
   const struct {
     const char* name;
     int64_t value;
@@ -194,10 +218,46 @@ inline status check_attention_numbers(float scale, float softcap, bool causal,
   return {};
 }
 
-/// Memory: pointers, strides, overlap.
-inline status check_attention_memory(const attention_arrays& arrays) {
+/// Numbers that a kernel reads from device memory: aligned, and apart from what it writes. A null
+/// pointer is none.
+struct number_list {
+  const char* name;
+  const void* data;
+  int64_t count;
+  int64_t bytes = 4; ///< of each
+};
+
+inline status check_number_list(const number_list& list, const operand* const* outputs,
+                                int output_count) {
+  if (list.data == nullptr)
+    return {};
+  const auto address = reinterpret_cast<uintptr_t>(list.data);
+  if (address % static_cast<uintptr_t>(list.bytes) != 0)
+    return status::failure(status_code::misaligned, list.name, static_cast<int64_t>(address),
+                           "a multiple of ")
+        .append(list.bytes)
+        .append(" bytes");
+  for (int i = 0; i < output_count; ++i)
+    if (!check_memory_apart(list.data, list.count * list.bytes, *outputs[i]).ok())
+      return status::failure(status_code::overlapping, outputs[i]->name, "overlaps ")
+          .append(list.name);
+  return {};
+}
+
+/// The LSE with its positions as rows of one element: those may be any step apart.
+inline operand rows_of_lse(const operand& lse) {
+  operand result = lse;
+  result.rank = 4;
+  result.extent[3] = result.stride[3] = 1;
+  return result;
+}
+
+/// Memory: pointers, strides, overlap. `lists`: also read by the kernel.
+inline status check_attention_memory(const attention_arrays& arrays, const number_list* lists,
+                                     int list_count) {
+  const operand lse = rows_of_lse(arrays.lse);
   const operand* inputs[] = {&arrays.q, &arrays.k, &arrays.v, &arrays.mask};
-  const operand* outputs[] = {&arrays.o, &arrays.lse};
+  const operand* outputs[] = {&arrays.o, &lse};
   const int input_count = arrays.has_mask ? 4 : 3, output_count = arrays.has_lse ? 2 : 1;
   for (int i = 0; i < input_count; ++i)
     if (!inputs[i]->empty())
@@ -209,12 +269,8 @@ inline status check_attention_memory(const attention_arrays& arrays) {
         return outcome;
   for (int i = 0; i < output_count; ++i) {
     const operand& output = *outputs[i];
-    if (output.data == nullptr)
-      return status::failure(status_code::null_pointer, output.name,
-                             "null pointer to an array that is not empty");
-    if (i == 0)
-      if (const status outcome = check_access(output); !outcome)
-        return outcome;
+    if (const status outcome = check_access(output); !outcome)
+      return outcome;
     if (const status outcome = check_rows_apart(output); !outcome)
       return outcome;
     for (int j = 0; j < input_count; ++j)
@@ -222,8 +278,11 @@ inline status check_attention_memory(const attention_arrays& arrays) {
         return status::failure(status_code::overlapping, output.name, "overlaps ")
             .append(inputs[j]->name);
   }
-  if (output_count == 2 && share_memory(arrays.o, arrays.lse))
+  if (output_count == 2 && share_memory(arrays.o, lse))
     return status::failure(status_code::overlapping, "lse", "overlaps o");
+  for (int i = 0; i < list_count; ++i)
+    if (const status outcome = check_number_list(lists[i], outputs, output_count); !outcome)
+      return outcome;
   return {};
 }
 

@@ -2,6 +2,7 @@
 /// How the attention kernels are cut, and the head dimensions they exist for.
 #pragma once
 
+#include <wavetile/arch/targets.hpp>
 #include <wavetile/integers.hpp>
 
 namespace wavetile {
@@ -31,7 +32,7 @@ struct attention_config {
 
   static constexpr int wave_rows = 32; ///< columns of the matrix instruction
   constexpr int rows() const { return waves * wave_rows; }
-  constexpr int threads() const { return waves * 64; }
+  constexpr int threads() const { return waves * targets::gfx942.wave_size; }
   friend constexpr bool operator==(const attention_config&, const attention_config&) = default;
 };
 

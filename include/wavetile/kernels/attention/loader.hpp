@@ -43,8 +43,9 @@ struct row_window {
 
 /// One array, K or V, of one head of one batch.
 struct row_source {
-  const char* data;  ///< of the first row
-  int64_t row_bytes; ///< from one row to the next
+  static constexpr bool any_offset = true; ///< of a load: beyond the window it reads zeros
+  const char* data;                        ///< of the first row
+  int64_t row_bytes;                       ///< from one row to the next
   int rows;
   int width_bytes; ///< of a row
 
@@ -59,6 +60,7 @@ struct row_source {
 /// 16 rows of every head; `pages` lists those of a sequence in order. Numbers of pages that do not
 /// exist are clamped.
 struct page_source {
+  static constexpr bool any_offset = false;
   const char* data;     ///< of the head's first row in page 0
   const int32_t* pages; ///< of the sequence; null: the rows follow each other
   int64_t page_bytes;   ///< from one page to the next
@@ -122,6 +124,10 @@ class tile_loader {
   static constexpr int key_loads = tiles::keys_per_thread;
   static constexpr bool all_bring_keys = tiles::key_units % Config.threads() == 0;
 
+  /// Beyond every window: a thread without a unit loads too, because a branch around a load would
+  /// have to wait for it.
+  static constexpr int nowhere = 0x7FFFFFF0;
+
   Source key_source_, value_source_;
   int thread_;
   int key_offset_[key_loads];
@@ -142,11 +148,14 @@ public:
       : key_source_(key), value_source_(value), thread_(thread) {
     for (int i = 0; i < key_loads; ++i) {
       const key_unit unit = tiles::key_unit_of(thread + i * Config.threads());
-      key_offset_[i] = unit.key * static_cast<int>(key.row_bytes) + 2 * unit.element;
+      key_offset_[i] =
+          brings_key(i) ? unit.key * static_cast<int>(key.row_bytes) + 2 * unit.element : nowhere;
     }
     const value_unit unit = tiles::value_unit_of(thread);
     for (int i = 0; i < 4; ++i)
-      value_offset_[i] = (unit.key + i) * static_cast<int>(value.row_bytes) + 2 * unit.element;
+      value_offset_[i] = brings_value()
+                             ? (unit.key + i) * static_cast<int>(value.row_bytes) + 2 * unit.element
+                             : nowhere;
   }
 
   /// Starts the loads of the tiles that begin with key `first`, one that exists; what lies beyond
@@ -154,12 +163,12 @@ public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int first) {
     const auto key = key_source_.from(first, Config.keys);
     for (int i = 0; i < key_loads; ++i)
-      if (brings_key(i)) {
+      if (Source::any_offset || brings_key(i)) {
         const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
         key_[i] = key.load(key.page_of(unit.key), unit.key, unit.element, key_offset_[i]);
       }
     const auto value = value_source_.from(first, Config.keys);
-    if (brings_value()) {
+    if (Source::any_offset || brings_value()) {
       const value_unit unit = tiles::value_unit_of(thread_);
       const int page = value.page_of(unit.key);
       for (int i = 0; i < 4; ++i)

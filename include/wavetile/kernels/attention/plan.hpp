@@ -6,6 +6,7 @@
 #include <wavetile/core/math.hpp>
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/kernels/attention/config.hpp>
+#include <wavetile/kernels/attention/count_scores.hpp>
 #include <wavetile/kernels/attention/visibility.hpp>
 #include <wavetile/kernels/rows/causal.hpp>
 #include <wavetile/kernels/softmax/config.hpp>
@@ -88,7 +89,8 @@ struct attention_plan {
 };
 
 /// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
-/// (`describe_device("gfx942", 304, 8)`). Takes time in proportion to the number of queries.
+/// (`describe_device("gfx942", 304, 8)`). Takes the same time for any extents. Counts that do not
+/// fit 63 bits, as those of a batch with strides of 0 may be, are 2^63 - 1.
 ///
 /// One kernel, cut by the head. Tiles have 128 rows: queries of one head or, with at most 16
 /// queries a sequence, the queries of all heads that share a head of k and v, interleaved, so that
@@ -105,6 +107,21 @@ constexpr attention_plan plan(const attention_problem& problem, const device_inf
             .append(")");
     return result;
   }
+  const struct {
+    const char* name;
+    int64_t value, most;
+  } counts[] = {{"batch", problem.batch, int64_t{1} << 62},
+                {"q_heads", problem.q_heads, int64_t{1} << 31},
+                {"kv_heads", problem.kv_heads, int64_t{1} << 31},
+                {"queries", problem.queries, kernels::visibility::unlimited - 1},
+                {"keys", problem.keys, kernels::visibility::unlimited - 1}};
+  for (const auto& count : counts)
+    if (count.value < 0 || count.value > count.most) {
+      result.outcome =
+          status::failure(status_code::unsupported_shape, count.name, count.value, "0 to ")
+              .append(count.most);
+      return result;
+    }
   result.outcome = check_device(device);
   const attention_config config = kernels::attention_config_of(*head);
   result.config = config;
@@ -116,39 +133,31 @@ constexpr attention_plan plan(const attention_problem& problem, const device_inf
   constexpr int64_t few_queries = 16;
   if (group > 1 && problem.queries <= few_queries)
     result.packed_heads = group;
-  const int64_t rows = problem.queries * result.packed_heads;
+  const auto product = [](int64_t a, int64_t b) { return kernels::saturated_product(a, b); };
+  const int64_t rows = product(problem.queries, result.packed_heads);
   result.tiles = divide_up(rows, config.rows());
-  const int64_t outer = problem.batch * (problem.q_heads / result.packed_heads);
-  result.groups = outer * result.tiles;
+  const int64_t outer = product(problem.batch, problem.q_heads / result.packed_heads);
+  result.groups = product(outer, result.tiles);
 
   const auto visible = kernels::visibility_of(problem.causal, problem.anchor, problem.window);
   const auto queries = static_cast<int>(problem.queries);
   const auto keys = static_cast<int>(problem.keys);
-  int64_t seen = 0;
-  for (int q = 0; q < queries; ++q) {
-    const kernels::key_range range = visible.of(q, queries, keys);
-    seen += range.end - range.begin;
-  }
-  int64_t steps = 0; // of waves, in each of which it computes wave_rows x keys scores
-  const auto packed = static_cast<int>(result.packed_heads);
-  for (int64_t row = 0; row < rows; row += attention_config::wave_rows) {
-    const int64_t last =
-        row + attention_config::wave_rows < rows ? row + attention_config::wave_rows - 1 : rows - 1;
-    const int begin = visible.of(static_cast<int>(row / packed), queries, keys).begin;
-    const int end = visible.of(static_cast<int>(last / packed), queries, keys).end;
-    if (end > begin)
-      steps += divide_up(end, config.keys) - begin / config.keys;
-  }
-  result.visible_scores = problem.batch * problem.q_heads * seen;
-  result.computed_scores = outer * steps * attention_config::wave_rows * config.keys;
-  result.flops = 2 * (problem.head.qk + problem.head.v) * result.visible_scores;
+  const int64_t heads = product(problem.batch, problem.q_heads);
+  result.visible_scores = product(heads, kernels::visible_keys(visible, queries, keys));
+  result.computed_scores =
+      product(product(outer, kernels::wave_steps(visible, queries, keys, result.packed_heads,
+                                                 attention_config::wave_rows, config.keys)),
+              attention_config::wave_rows * config.keys);
+  result.flops = product(2 * (problem.head.qk + problem.head.v), result.visible_scores);
   const int64_t input = size_of(problem.input);
-  result.min_bytes_read = problem.batch * input *
-                          (problem.q_heads * problem.queries * problem.head.qk +
-                           problem.kv_heads * problem.keys * (problem.head.qk + problem.head.v));
+  const int64_t q_bytes =
+      product(product(heads, problem.queries), input * int64_t{problem.head.qk});
+  const int64_t kv_bytes = product(product(product(problem.batch, problem.kv_heads), problem.keys),
+                                   input * (int64_t{problem.head.qk} + problem.head.v));
+  result.min_bytes_read = kernels::saturated_sum(q_bytes, kv_bytes);
   result.min_bytes_written =
-      problem.batch * problem.q_heads * problem.queries *
-      (problem.head.v * size_of(problem.output) + (problem.lse ? int64_t{4} : int64_t{0}));
+      product(product(heads, problem.queries),
+              problem.head.v * size_of(problem.output) + (problem.lse ? int64_t{4} : int64_t{0}));
   return result;
 }
 

@@ -108,6 +108,15 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void keep_order() {
 #endif
 }
 
+/// `x`, of which what was computed before is done first: many independent chains of arithmetic side
+/// by side take registers.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float one_at_a_time(float x) {
+#if WAVETILE_AMDGCN
+  asm volatile("" : "+v"(x));
+#endif
+  return x;
+}
+
 template <class Types, attention_config Config>
 class attention_kernel {
   using T = typename Types::input;
@@ -165,8 +174,11 @@ class attention_kernel {
     scores.each_pair([&](score_pair pair) { return keep_together(pair * args_.score_scale); });
     if (float_bits(args_.cap) != 0) // compared by the scalar unit
       scores.each([&](float x, int) {
-        // tanh x = 1 - 2 / (e^2x + 1)
-        return args_.cap * (1.0f - 2.0f * reciprocal(exp2(x * (2 * log2_e)) + 1.0f));
+        // tanh x = 1 - 2 / (e^2x + 1), which cancels near 0: a series there, to 2^-23 of it
+        const float square = x * x;
+        const float series = fma(fma(square, 2.0f / 15, -1.0f / 3), square * x, x);
+        const float direct = 1.0f - 2.0f * reciprocal(exp2(x * (2 * log2_e)) + 1.0f);
+        return one_at_a_time(args_.cap * select(square < 0x1p-6f, series, direct));
       });
   }
 

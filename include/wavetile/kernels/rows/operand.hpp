@@ -136,7 +136,8 @@ inline status check_same_extents(const operand& array, const operand& model) {
   return {};
 }
 
-/// The leading axes of an array, largest step first, steps in bytes and positive.
+/// The leading axes of an array, largest step first, steps in bytes and positive; without axes of
+/// one element, where `other` has only one as well or is null.
 struct row_grid {
   int axes = 0;
   int axis[max_rank] = {}; ///< of the array
@@ -145,11 +146,11 @@ struct row_grid {
   int64_t row_bytes = 0;
 };
 
-inline row_grid grid_of(const operand& array) {
+inline row_grid grid_of(const operand& array, const operand* other = nullptr) {
   row_grid grid;
   grid.row_bytes = array.columns() * array.element_bytes;
   for (int axis = 0; axis < array.rank - 1; ++axis) {
-    if (array.extent[axis] == 1)
+    if (array.extent[axis] == 1 && (other == nullptr || other->extent[axis] == 1))
       continue;
     const int64_t step = array.stride[axis] < 0 ? -array.stride[axis] : array.stride[axis];
     int place = grid.axes++;
@@ -193,30 +194,44 @@ inline bool same_elements(const operand& a, const operand& b) {
   return true;
 }
 
-// Is there a combination of row differences of `grid`, from `axis` on, that brings two rows that
-// are `distance` bytes apart into contact? `other_bytes` is the row length of the second array.
-inline bool rows_meet(const row_grid& grid, int axis, int64_t distance, int64_t other_bytes) {
+// Is there a combination of row differences of two grids of the same steps, from `axis` on, that
+// brings two rows that are `distance` bytes apart into contact?
+inline bool rows_meet(const row_grid& grid, const row_grid& other, int axis, int64_t distance) {
+  const int64_t other_bytes = other.row_bytes;
   if (axis == grid.axes)
     return distance < grid.row_bytes && distance > -other_bytes;
   int64_t reach = grid.row_bytes > other_bytes ? grid.row_bytes : other_bytes;
   for (int inner = axis + 1; inner < grid.axes; ++inner)
-    reach += (grid.extent[inner] - 1) * grid.step[inner];
+    reach += ((grid.extent[inner] > other.extent[inner] ? grid : other).extent[inner] - 1) *
+             grid.step[inner];
   const int64_t step = grid.step[axis];
   if (step == 0)
-    return rows_meet(grid, axis + 1, distance, other_bytes);
+    return rows_meet(grid, other, axis + 1, distance);
   const int64_t nearest = -distance / step;
   const int64_t around = reach / step + 1;
   if (around > 8)
     return true; // not a nested layout: assume the worst
   for (int64_t k = nearest - around; k <= nearest + around; ++k)
-    if (k > -grid.extent[axis] && k < grid.extent[axis] &&
-        rows_meet(grid, axis + 1, distance + k * step, other_bytes))
+    if (k > -grid.extent[axis] && k < other.extent[axis] &&
+        rows_meet(grid, other, axis + 1, distance + k * step))
       return true;
   return false;
 }
 
+/// The same array, with the steps of `model` along axes of which it has only one element: those are
+/// never made.
+inline operand with_steps_of(const operand& array, const operand& model) {
+  operand result = array;
+  if (array.rank == model.rank)
+    for (int axis = 0; axis < array.rank - 1; ++axis)
+      if (array.extent[axis] == 1)
+        result.stride[axis] = model.stride[axis];
+  return result;
+}
+
 /// Whether two arrays share memory: exact for arrays with the same steps between rows (two column
-/// ranges of one matrix are apart), else by the range of their addresses. For arrays not empty.
+/// ranges of one matrix are apart, and so are heads side by side in one row), else by the range of
+/// their addresses. For arrays not empty.
 inline bool share_memory(const operand& a, const operand& b) {
   int64_t a_low = 0, a_high = 0, b_low = 0, b_high = 0;
   if (!byte_range(a, a_low, a_high) || !byte_range(b, b_low, b_high))
@@ -225,13 +240,15 @@ inline bool share_memory(const operand& a, const operand& b) {
   const auto b_base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b.data));
   if (a_base + a_high <= b_base + b_low || b_base + b_high <= a_base + a_low)
     return false;
-  const row_grid a_grid = grid_of(a), b_grid = grid_of(b);
+  const bool single = a.rank == b.rank; // then axes of one element are kept
+  const row_grid a_grid = grid_of(with_steps_of(a, b), single ? &b : nullptr),
+                 b_grid = grid_of(with_steps_of(b, a), single ? &a : nullptr);
   if (a_grid.axes != b_grid.axes)
     return true;
   for (int axis = 0; axis < a_grid.axes; ++axis)
-    if (a_grid.step[axis] != b_grid.step[axis] || a_grid.extent[axis] != b_grid.extent[axis])
+    if (a_grid.step[axis] != b_grid.step[axis])
       return true;
-  return rows_meet(a_grid, 0, (b_base + b_low) - (a_base + a_low), b_grid.row_bytes);
+  return rows_meet(a_grid, b_grid, 0, (b_base + b_low) - (a_base + a_low));
 }
 
 /// "y: starts 4 bytes after x and overlaps it, allowed: …"
