@@ -127,18 +127,21 @@ HazardCheck::Need HazardCheck::after_dot(const OpFacts& producer, const Op& op,
   return hit ? Need{3, "a dot product's result used by another operation"} : Need{};
 }
 
-void HazardCheck::report(const Wave& wave, const Op& op, const Past& past, const Need& need) {
-  const std::uint64_t there = states_ - past.end;
-  if (there >= need.states)
-    return;
+void report_hazard(const Wave& wave, const Op& consumer, const OpFacts& producer,
+                   std::uint64_t there, unsigned needed, const char* rule) {
   Sighting s;
   s.check = Check::hazard;
-  s.what = need.rule;
+  s.what = rule;
   s.group = wave.group;
-  s.here = {"consumer", op.pc, wave.index, wave.exec()};
-  s.other = {"producer", past.facts->op->pc, wave.index, 0};
-  s.detail = fmt::format("{} wait states between the two, {} are needed", there, need.states);
+  s.here = {"consumer", consumer.pc, wave.index, wave.exec()};
+  s.other = {"producer", producer.op->pc, wave.index, 0};
+  s.detail = fmt::format("{} wait states between the two, {} are needed", there, needed);
   Findings::instance().add(s);
+}
+
+void HazardCheck::report(const Wave& wave, const Op& op, const Past& past, const Need& need) {
+  if (const std::uint64_t there = states_ - past.end; there < need.states)
+    report_hazard(wave, op, *past.facts, there, need.states, need.rule);
 }
 
 void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
@@ -171,6 +174,7 @@ void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
           past.facts->use.scalar_writes.has(code_exec_high))
         report(wave, op, past, {4, "EXEC written by a vector instruction before a matrix one"});
     }
+  others_.step(wave, op, facts, states_);
   states_ += facts.wait_states;
   if (facts.mfma || facts.dot) {
     slow_[slow_next_++ % slow_entries] = {&facts, states_};

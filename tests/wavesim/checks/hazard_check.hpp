@@ -1,8 +1,9 @@
-// `hazard`: too few wait states between a matrix instruction and one that depends on it, counted as
-// LLVM's hazard recogniser counts them: every instruction in between is one, s_nop n is n + 1. The
-// hardware does not interlock.
+// `hazard`: too few wait states between two instructions where the hardware does not interlock,
+// counted as LLVM's hazard recogniser counts them: every instruction in between is one, s_nop n is
+// n + 1. Matrix and dot instructions are here, all others in issue_hazards.hpp.
 #pragma once
 
+#include "checks/issue_hazards.hpp"
 #include "checks/op_facts.hpp"
 
 #include <cstdint>
@@ -38,6 +39,11 @@ private:
   Past vector_[vector_entries]; ///< other vector instructions
   unsigned slow_next_ = 0, vector_next_ = 0;
   std::uint64_t states_ = 0, last_slow_ = 0;
+  IssueHazards others_;
 };
+
+/// `there` wait states lie between the two, `needed` should.
+void report_hazard(const Wave& wave, const Op& consumer, const OpFacts& producer,
+                   std::uint64_t there, unsigned needed, const char* rule);
 
 } // namespace wavesim

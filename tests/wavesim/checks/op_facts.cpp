@@ -92,6 +92,7 @@ const OpFacts& FactTable::make(const Op& op) {
     describe_matrix(f, name);
     if (name == "s_nop")
       f.wait_states = static_cast<std::uint8_t>((op.imm & 0xf) + 1);
+    f.issue = issue_role(op, f);
   }
   facts_[op.id] = std::move(made);
   return *facts_[op.id];

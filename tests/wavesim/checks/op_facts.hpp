@@ -1,6 +1,7 @@
 // What the checks need to know about an instruction, worked out once per instruction.
 #pragma once
 
+#include "checks/issue_role.hpp"
 #include "checks/register_use.hpp"
 #include "isa/mfma_facts.hpp"
 #include "isa/op.hpp"
@@ -36,6 +37,7 @@ struct OpFacts {
   const MfmaFact* mfma = nullptr;
   bool dot = false, fma_f64 = false;
   std::uint8_t wait_states = 1;
+  IssueRole issue;
 };
 
 /// Facts of the code object that runs; one for each observer, so no locks on the way.

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wavesim {
@@ -40,6 +41,7 @@ private:
   // Vector instructions (uninit_vector.cpp)
   void vector(State& s, const Wave& wave, const Op& op, const OpFacts& facts);
   bool special(State& s, const Wave& wave, const Op& op, const OpFacts& facts);
+  void shift64(State& s, const Wave& wave, const Op& op, std::string_view name);
   Value source(State& s, const Wave& wave, const Op& op, unsigned i, unsigned dword);
   Value dpp_source(State& s, const Wave& wave, const Op& op, unsigned dword, Mask& written);
   Value lane_mask(const State& s, const Source& source) const;

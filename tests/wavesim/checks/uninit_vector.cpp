@@ -96,11 +96,42 @@ namespace {
 
 /// Instructions whose low dword of the result depends on low dwords of the sources alone.
 bool low_stands_alone(std::string_view name) {
-  return name == "v_mad_u64_u32" || name == "v_mad_i64_i32" || name == "v_lshl_add_u64" ||
-         name == "v_lshlrev_b64";
+  return name == "v_mad_u64_u32" || name == "v_mad_i64_i32" || name == "v_lshl_add_u64";
 }
 
 } // namespace
+
+/// A 64-bit shift: the dword its amount moves bits into takes them from both dwords of the source,
+/// and counts as defined when either of them is.
+void UninitCheck::shift64(State& s, const Wave& wave, const Op& op, std::string_view name) {
+  const Source& by = op.src[0];
+  const Value amount = source(s, wave, op, 0, 0);
+  const Value low = source(s, wave, op, 1, 0), high = source(s, wave, op, 1, 1);
+  Mask none = 0, wide = 0; // lanes shifted by 0, by 32 or more
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    std::uint32_t bits = static_cast<std::uint32_t>(by.value);
+    if (by.kind == Source::Kind::vgpr)
+      bits = wave.v[by.reg][lane];
+    else if (by.kind == Source::Kind::sgpr)
+      bits = wave.s[by.reg];
+    none |= (bits & 63) == 0 ? lane_bit(lane) : 0;
+    wide |= (bits & 63) >= 32 ? lane_bit(lane) : 0;
+  }
+  const bool right = name != "v_lshlrev_b64";
+  const Value &from = right ? high : low, &to = right ? low : high;
+  const Mask rest = name == "v_ashrrev_i64" ? from.lanes : all_lanes; // behind the last bit
+  Value moved{(to.lanes & none) | (from.lanes & wide) | ((to.lanes | from.lanes) & ~none & ~wide),
+              ~from.lanes ? from.origin : to.origin};
+  Value kept{(from.lanes & ~wide) | (rest & wide), from.origin};
+  for (Value* v : {&moved, &kept}) {
+    if (~amount.lanes)
+      v->origin = amount.origin;
+    v->lanes &= amount.lanes;
+  }
+  const unsigned dst = op.dst_agpr ? VectorSet::agpr0 + op.dst : op.dst;
+  write(s, dst, wave.exec(), right ? moved : kept, op.pc);
+  write(s, dst + 1, wave.exec(), right ? kept : moved, op.pc);
+}
 
 /// Instructions that are not "every part of the result needs every part of the sources".
 bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFacts& facts) {
@@ -182,22 +213,24 @@ bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFact
       write(s, dst + h, exec, half[h], op.pc);
     return true;
   }
-  if (low_stands_alone(name) || name == "v_lshrrev_b64" || name == "v_ashrrev_i64") {
-    const bool shift_right = name == "v_lshrrev_b64" || name == "v_ashrrev_i64";
-    Value part, whole;
+  if (name == "v_lshrrev_b64" || name == "v_ashrrev_i64" || name == "v_lshlrev_b64") {
+    shift64(s, wave, op, name);
+    return true;
+  }
+  if (low_stands_alone(name)) {
+    Value low, whole;
     for (unsigned i = 0; i < 3; ++i) {
       if (op.src[i].kind == Source::Kind::none || op.info->src[i] == Type::none)
         continue;
-      const bool wide = dwords(op.info->src[i]) == 2;
-      for (unsigned d = 0; d < (wide ? 2u : 1u); ++d) {
+      for (unsigned d = 0; d < dwords(op.info->src[i]); ++d) {
         const Value v = source(s, wave, op, i, d);
         whole = join(whole, v);
-        if (!wide || d == (shift_right ? 1u : 0u))
-          part = join(part, v);
+        if (d == 0)
+          low = join(low, v);
       }
     }
-    write(s, dst, exec, shift_right ? whole : part, op.pc);
-    write(s, dst + 1, exec, shift_right ? part : whole, op.pc);
+    write(s, dst, exec, low, op.pc);
+    write(s, dst + 1, exec, whole, op.pc);
     facts.use.scalar_writes.for_each([&](unsigned r) { s.s[r] = ~0u; });
     return true;
   }

@@ -356,4 +356,84 @@ HAZARD(hazard_vector_then_matrix, "v_mov_b32 v64, 2.0\ns_nop 0\n" F32_8_PASSES)
 // Eight passes of f16 still read C when it is overwritten: 7 wait states.
 HAZARD(hazard_overwrite_c, "v_mfma_f32_32x32x8_f16 v[48:63], v[64:65], v[66:67], v[32:47]\n"
                            "s_nop 5\nv_mov_b32 v40, 2.0")
+
+// ---- hazards between scalar, vector and memory instructions: each without and with enough between
+
+#define HAZARD_CODE(name, code)                                                                    \
+  __global__ void name(float* out) {                                                               \
+    asm volatile(                                                                                  \
+        "s_mov_b64 s[30:31], exec\ns_mov_b64 s[40:41], 0\ns_mov_b64 s[42:43], 0\n"                 \
+        "s_mov_b32 s44, 0\ns_mov_b32 s45, 0\ns_nop 15\n" code                                      \
+        "\ns_nop 15\ns_waitcnt vmcnt(0) lgkmcnt(0)\ns_mov_b64 exec, s[30:31]\ns_nop 15" ::         \
+            : "v32", "v33", "v34", "v35", "v36", "v37", "v38", "v39", "s30", "s31", "s40", "s41",  \
+              "s42", "s43", "s44", "s45", "vcc", "scc");                                           \
+    out[threadIdx.x] = 1;                                                                          \
+  }
+#define HAZARD_PAIR(name, producer, few, enough, consumer)                                         \
+  HAZARD_CODE(name##_early, producer "\n" few consumer)                                            \
+  HAZARD_CODE(name##_late, producer "\n" enough consumer)
+#define NOPS(n) "s_nop " #n "\n"
+
+// The buffer descriptor of zeros lets nothing through to memory.
+HAZARD_PAIR(hazard_scalar_to_memory, "v_readlane_b32 s44, v32, 0", NOPS(3), NOPS(4),
+            "buffer_load_dword v33, off, s[40:43], s44")
+HAZARD_PAIR(hazard_scalar_to_vector, "v_readlane_b32 s44, v32, 0", NOPS(0), NOPS(1),
+            "v_add_u32 v33, s44, v34")
+HAZARD_PAIR(hazard_carry_to_vector, "v_cmp_eq_u32 vcc, v32, v33", NOPS(0), NOPS(1),
+            "v_cndmask_b32 v33, v34, v35, vcc")
+HAZARD_PAIR(hazard_lane_select, "v_readfirstlane_b32 s44, v32", NOPS(2), NOPS(3),
+            "v_readlane_b32 s45, v34, s44")
+HAZARD_PAIR(hazard_lane_select_write, "v_readfirstlane_b32 s44, v32", NOPS(2), NOPS(3),
+            "v_writelane_b32 v34, 7, s44")
+HAZARD_PAIR(hazard_vcc_to_div_fmas, "v_cmp_eq_u32 vcc, v32, v33", NOPS(2), NOPS(3),
+            "v_div_fmas_f32 v34, v35, v36, v37")
+HAZARD_PAIR(hazard_exec_to_dpp, "v_cmpx_eq_u32 vcc, v32, v32", NOPS(3), NOPS(4),
+            "v_mov_b32_dpp v34, v35 row_shr:1 row_mask:0xf bank_mask:0xf")
+HAZARD_PAIR(hazard_exec_to_lane, "v_cmpx_eq_u32 vcc, v32, v32", NOPS(2), NOPS(3),
+            "v_readlane_b32 s45, v34, 3")
+HAZARD_PAIR(hazard_vector_to_dpp, "v_mov_b32 v35, 1.0", NOPS(0), NOPS(1),
+            "v_mov_b32_dpp v34, v35 row_shr:1 row_mask:0xf bank_mask:0xf")
+HAZARD_PAIR(hazard_vector_to_readlane, "v_mov_b32 v35, 1.0", "", NOPS(0),
+            "v_readlane_b32 s45, v35, 3")
+HAZARD_PAIR(hazard_transcendental, "v_exp_f32 v35, v36", "", NOPS(0), "v_add_f32 v34, v35, v36")
+HAZARD_PAIR(hazard_sdwa_part, "v_mov_b32_sdwa v35, v36 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE",
+            "", NOPS(0), "v_add_f32 v34, v35, v36")
+HAZARD_PAIR(hazard_op_sel_part, "v_mad_f16 v35, v36, v36, v36 op_sel:[0,0,0,1]", "", NOPS(0),
+            "v_add_f32 v34, v35, v36")
+HAZARD_PAIR(hazard_wide_store, "buffer_store_dwordx4 v[32:35], off, s[40:43], 0", NOPS(0), NOPS(1),
+            "v_mov_b32 v35, 1.0")
+HAZARD_PAIR(hazard_setreg_to_getreg, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0", NOPS(0),
+            NOPS(1), "s_getreg_b32 s45, hwreg(HW_REG_MODE)")
+HAZARD_PAIR(hazard_m0_to_movrel, "s_mov_b32 m0, 0", "", NOPS(0), "s_movrels_b32 s45, s44")
+HAZARD_PAIR(hazard_m0_to_addtid, "s_mov_b32 m0, 0", "", NOPS(0), "ds_read_addtid_b32 v34")
+HAZARD_PAIR(hazard_m0_to_lds_load, "s_mov_b32 m0, 0", "", NOPS(0),
+            "buffer_load_dword off, s[40:43], 0 lds")
+HAZARD_PAIR(hazard_vccz_source, "v_cmp_eq_u32 vcc, v32, v33", NOPS(3), NOPS(4),
+            "v_add_u32 v34, src_vccz, v35")
+HAZARD_PAIR(hazard_execz_source, "v_cmpx_eq_u32 vcc, v32, v32", NOPS(3), NOPS(4),
+            "v_add_u32 v34, src_execz, v35")
+// Sound: the other kinds may follow at once.
+HAZARD_CODE(hazard_none_narrow_store,
+            "buffer_store_dwordx2 v[32:33], off, s[40:43], 0\nv_mov_b32 v33, 1.0")
+HAZARD_CODE(hazard_none_soffset,
+            "buffer_store_dwordx4 v[32:35], off, s[40:43], s44\nv_mov_b32 v35, 1.0")
+HAZARD_CODE(hazard_none_transcendental_chain, "v_exp_f32 v35, v36\nv_log_f32 v34, v35")
+HAZARD_CODE(hazard_none_other_register,
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0\ns_getreg_b32 s45, hwreg(HW_REG_HW_ID)")
+HAZARD_CODE(hazard_none_scalar_to_scalar, "v_readlane_b32 s44, v32, 0\ns_add_u32 s45, s44, 1")
+
+// ---- uninit: shifts by 24 move bits of both dwords into one
+
+__global__ void uninit_shifted(unsigned* out, unsigned bits) {
+  __shared__ unsigned buffer[64];
+  unsigned low = 1, unwritten = buffer[threadIdx.x];
+  asm volatile("" : "+v"(low), "+v"(unwritten));
+  const unsigned long long pair = (static_cast<unsigned long long>(unwritten) << 32) | low;
+  unsigned long long right = 0, left = 0;
+  asm volatile("v_lshrrev_b64 %0, %1, %2" : "=v"(right) : "v"(bits), "v"(pair));
+  asm volatile("v_lshlrev_b64 %0, %1, %2" : "=v"(left) : "v"(bits), "v"(pair));
+  out[threadIdx.x] = static_cast<unsigned>(right);           // shifted right
+  out[64 + threadIdx.x] = static_cast<unsigned>(left >> 32); // shifted left
+  out[128 + threadIdx.x] = static_cast<unsigned>(left);      // shifted left low
+}
 }

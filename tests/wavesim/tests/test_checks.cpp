@@ -371,6 +371,21 @@ TEST_F(Uninit, MovesBetweenLanes) {
   }
 }
 
+// The low dword is defined, the high one is not.
+TEST_F(Uninit, Shifts) {
+  auto found = run("uninit", "uninit_shifted", line(1, 64), out.data(), 24u);
+  EXPECT_TRUE(found.empty()) << texts(found);
+  Findings::instance().clear();
+  found =
+      run("uninit", "uninit_shifted", line(1, 64), out.data(), 40u); // only the high one is left
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "shifted right");
+  Findings::instance().clear();
+  found = run("uninit", "uninit_shifted", line(1, 64), out.data(), 0u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "shifted left");
+}
+
 class Hazard : public Checks {
 protected:
   Hazard() : out(64) {}
@@ -414,6 +429,55 @@ TEST_F(Hazard, VectorThenMatrixAndOverwrittenC) {
   ASSERT_EQ(found.size(), 1u) << texts(found);
   EXPECT_NE(found[0].detail.find("6 wait states between the two, 7 are needed"), std::string::npos)
       << found[0].detail;
+}
+
+struct HazardCase {
+  const char *name, *detail, *consumer;
+};
+constexpr HazardCase hazard_cases[] = {
+    {"hazard_scalar_to_memory", "4 wait states between the two, 5 are", "buffer_load_dword"},
+    {"hazard_scalar_to_vector", "1 wait states between the two, 2 are", "v_add_u32"},
+    {"hazard_carry_to_vector", "1 wait states between the two, 2 are", "v_cndmask_b32"},
+    {"hazard_lane_select", "3 wait states between the two, 4 are", "v_readlane_b32"},
+    {"hazard_lane_select_write", "3 wait states between the two, 4 are", "v_writelane_b32"},
+    {"hazard_vcc_to_div_fmas", "3 wait states between the two, 4 are", "v_div_fmas_f32"},
+    {"hazard_exec_to_dpp", "4 wait states between the two, 5 are", "v_mov_b32_dpp"},
+    {"hazard_exec_to_lane", "3 wait states between the two, 4 are", "v_readlane_b32"},
+    {"hazard_vector_to_dpp", "1 wait states between the two, 2 are", "v_mov_b32_dpp"},
+    {"hazard_vector_to_readlane", "0 wait states between the two, 1 are", "v_readlane_b32"},
+    {"hazard_transcendental", "0 wait states between the two, 1 are", "v_add_f32"},
+    {"hazard_sdwa_part", "0 wait states between the two, 1 are", "v_add_f32"},
+    {"hazard_op_sel_part", "0 wait states between the two, 1 are", "v_add_f32"},
+    {"hazard_wide_store", "1 wait states between the two, 2 are", "v_mov_b32"},
+    {"hazard_setreg_to_getreg", "1 wait states between the two, 2 are", "s_getreg_b32"},
+    {"hazard_m0_to_movrel", "0 wait states between the two, 1 are", "s_movrels_b32"},
+    {"hazard_m0_to_addtid", "0 wait states between the two, 1 are", "ds_read_addtid_b32"},
+    {"hazard_m0_to_lds_load", "0 wait states between the two, 1 are", "buffer_load_dword"},
+    {"hazard_vccz_source", "4 wait states between the two, 5 are", "v_add_u32"},
+    {"hazard_execz_source", "4 wait states between the two, 5 are", "v_add_u32"},
+};
+
+TEST_F(Hazard, OtherPairs) {
+  for (const HazardCase& c : hazard_cases) {
+    SCOPED_TRACE(c.name);
+    auto found = kernel(std::string(c.name) + "_early");
+    ASSERT_EQ(found.size(), 1u) << texts(found);
+    EXPECT_EQ(found[0].check, Check::hazard);
+    EXPECT_NE(found[0].detail.find(c.detail), std::string::npos) << found[0].detail;
+    EXPECT_TRUE(found[0].here.instruction.starts_with(c.consumer)) << texts(found);
+    EXPECT_FALSE(found[0].other.instruction.empty());
+    found = kernel(std::string(c.name) + "_late");
+    EXPECT_TRUE(found.empty()) << texts(found);
+  }
+}
+
+TEST_F(Hazard, SoundNeighbours) {
+  for (const char* name :
+       {"hazard_none_narrow_store", "hazard_none_soffset", "hazard_none_transcendental_chain",
+        "hazard_none_other_register", "hazard_none_scalar_to_scalar"}) {
+    const auto found = kernel(name);
+    EXPECT_TRUE(found.empty()) << name << "\n" << texts(found);
+  }
 }
 
 TEST_F(Checks, CompiledKernelsPassAllOfThem) {
