@@ -17,7 +17,24 @@ set(wavetile_checked_tests
   wave_lane_test wave_vote_test wave_shuffle_test wave_shuffle_debug_test wave_reduce_test
   wave_reduce_fast_math_test wave_scan_test wave_scan_debug_test reduce_test reduce_float_test
   reduce_double_test reduce_debug_test softmax_fast_math_test matrix_device_test
-  matrix_assembly_test)
+  matrix_assembly_test
+  # Not matmul_rules, _sweep and _order: what they add is many sizes, at more than half of the time.
+  matmul_arguments_test matmul_bf16_test matmul_fp16_test matmul_fp32_test matmul_fp64_test
+  matmul_fp8_test matmul_int8_test matmul_block_scaled_test matmul_epilogue_test
+  matmul_far_rows_test matmul_fast_math_test matmul_forced_test matmul_grouped_test
+  matmul_streams_test matmul_values_test
+  mainloop_bf16_test mainloop_bf16_four_test mainloop_fp16_test mainloop_fp32_test
+  mainloop_fp64_test mainloop_fp8_test mainloop_int8_test mainloop_steady_loop_test
+  mainloop_tiles_test
+  attention_append_bf16_test attention_append_fp16_test attention_arguments_test
+  attention_cost_test attention_decode_bf16_test attention_decode_fp16_test
+  attention_lengths_bf16_test attention_lengths_fp16_test attention_lengths_fast_math_test
+  attention_masks_bf16_test attention_masks_fp16_test attention_masks_fast_math_test
+  attention_options_bf16_test attention_options_fp16_test attention_outputs_test
+  layer_norm_bf16_test layer_norm_float_test rms_norm_fp16_test norm_arguments_test norm_test
+  norm_fast_math_test
+  # Not peers_rocprim_select: see tests/wavesim/checks/README.md.
+  peers_rocprim_groups peers_rocprim_sort)
 find_package(Threads REQUIRED)
 if(WAVETILE_BUILD_TESTS)
   if(WAVETILE_GOOGLETEST_SOURCE) # where it is not installed: its sources

@@ -128,23 +128,28 @@ HazardCheck::Need HazardCheck::after_dot(const OpFacts& producer, const Op& op,
 }
 
 void report_hazard(const Wave& wave, const Op& consumer, const OpFacts& producer,
-                   std::uint64_t there, unsigned needed, const char* rule) {
+                   std::uint64_t there, unsigned needed, const char* rule, bool jumped) {
   Sighting s;
+  s.note = jumped;
   s.check = Check::hazard;
   s.what = rule;
   s.group = wave.group;
   s.here = {"consumer", consumer.pc, wave.index, wave.exec()};
   s.other = {"producer", producer.op->pc, wave.index, 0};
-  s.detail = fmt::format("{} wait states between the two, {} are needed", there, needed);
+  s.detail = fmt::format("{} wait states between the two, {} are needed{}", there, needed,
+                         jumped ? "; but a taken branch is among them" : "");
   Findings::instance().add(s);
 }
 
 void HazardCheck::report(const Wave& wave, const Op& op, const Past& past, const Need& need) {
   if (const std::uint64_t there = states_ - past.end; there < need.states)
-    report_hazard(wave, op, *past.facts, there, need.states, need.rule);
+    report_hazard(wave, op, *past.facts, there, need.states, need.rule, past.end <= jumped_);
 }
 
 void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
+  if (op.pc != next_pc_)
+    jumped_ = states_;
+  next_pc_ = op.pc + op.size;
   const bool matters = facts.valu || is_memory(facts);
   const unsigned entries = matters && last_slow_ + most_states >= states_ ? slow_entries : 0;
   // From the latest back: an operand waits for the last of several producers.
@@ -174,7 +179,7 @@ void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
           past.facts->use.scalar_writes.has(code_exec_high))
         report(wave, op, past, {4, "EXEC written by a vector instruction before a matrix one"});
     }
-  others_.step(wave, op, facts, states_);
+  others_.step(wave, op, facts, states_, jumped_);
   states_ += facts.wait_states;
   if (facts.mfma || facts.dot) {
     slow_[slow_next_++ % slow_entries] = {&facts, states_};

@@ -39,11 +39,13 @@ private:
   Past vector_[vector_entries]; ///< other vector instructions
   unsigned slow_next_ = 0, vector_next_ = 0;
   std::uint64_t states_ = 0, last_slow_ = 0;
+  std::uint64_t next_pc_ = 0, jumped_ = 0; ///< states issued when a branch was last taken
   IssueHazards others_;
 };
 
-/// `there` wait states lie between the two, `needed` should.
+/// `there` wait states lie between the two, `needed` should. `jumped`: and a branch that was taken:
+/// it costs more than the one state it counts for, so this is a note.
 void report_hazard(const Wave& wave, const Op& consumer, const OpFacts& producer,
-                   std::uint64_t there, unsigned needed, const char* rule);
+                   std::uint64_t there, unsigned needed, const char* rule, bool jumped);
 
 } // namespace wavesim

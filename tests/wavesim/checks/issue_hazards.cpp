@@ -91,8 +91,13 @@ Need between(const OpFacts& producer, const Op& op, const OpFacts& facts) {
 
 } // namespace
 
-void IssueHazards::step(const Wave& wave, const Op& op, const OpFacts& facts,
-                        std::uint64_t states) {
+void IssueHazards::step(const Wave& wave, const Op& op, const OpFacts& facts, std::uint64_t states,
+                        std::uint64_t jumped) {
+  // A store that has been waited for has read its data.
+  if (facts.waitcnt && (static_cast<std::uint32_t>(op.imm) & 0xc00f) == 0)
+    for (Past& past : past_)
+      if (past.facts && past.facts->issue.is(Role::wide_store))
+        past.facts = nullptr;
   bool near = false;
   for (unsigned left = facts.issue.minds; left; left &= left - 1) {
     const std::uint64_t last = last_[__builtin_ctz(left)];
@@ -105,7 +110,7 @@ void IssueHazards::step(const Wave& wave, const Op& op, const OpFacts& facts,
         continue;
       const Need need = between(*past.facts, op, facts);
       if (const std::uint64_t there = states - past.end; there < need.states)
-        report_hazard(wave, op, *past.facts, there, need.states, need.rule);
+        report_hazard(wave, op, *past.facts, there, need.states, need.rule, past.end <= jumped);
     }
   if (facts.issue.makes == 0)
     return;

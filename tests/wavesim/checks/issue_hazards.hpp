@@ -14,8 +14,10 @@ struct Wave;
 /// The recent instructions of one wave that such a hazard may begin with.
 class IssueHazards {
 public:
-  /// Before `op` runs; `states`: wait states issued before it.
-  void step(const Wave& wave, const Op& op, const OpFacts& facts, std::uint64_t states);
+  /// Before `op` runs; `states`: wait states issued before it, `jumped`: before the last branch
+  /// ended.
+  void step(const Wave& wave, const Op& op, const OpFacts& facts, std::uint64_t states,
+            std::uint64_t jumped);
 
 private:
   struct Past {

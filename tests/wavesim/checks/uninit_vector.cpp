@@ -99,6 +99,25 @@ bool low_stands_alone(std::string_view name) {
   return name == "v_mad_u64_u32" || name == "v_mad_i64_i32" || name == "v_lshl_add_u64";
 }
 
+/// Instructions that put parts of several values next to each other: by the rule for parts of
+/// registers, the result is defined when one of them is. `control`: what selects the parts.
+struct Parts {
+  unsigned count = 0;
+  std::uint8_t data[3] = {0, 1, 2};
+  int control = -1;
+};
+Parts parts_of(std::string_view name) {
+  if (name == "v_pack_b32_f16" || name.starts_with("v_cvt_pk"))
+    return {2};
+  if (name == "v_perm_b32" || name == "v_alignbit_b32" || name == "v_alignbyte_b32")
+    return {2, {0, 1, 0}, 2};
+  if (name == "v_bfi_b32")
+    return {2, {1, 2, 0}, 0};
+  if (name == "v_lshl_or_b32" || name == "v_and_or_b32")
+    return {2, {0, 2, 0}, 1};
+  return {};
+}
+
 } // namespace
 
 /// A 64-bit shift: the dword its amount moves bits into takes them from both dwords of the source,
@@ -211,6 +230,17 @@ bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFact
     }
     for (unsigned h = 0; h < 2; ++h)
       write(s, dst + h, exec, half[h], op.pc);
+    return true;
+  }
+  if (const Parts parts = parts_of(name); parts.count != 0) {
+    Value value = source(s, wave, op, parts.data[0], 0);
+    for (unsigned i = 1; i < parts.count; ++i) {
+      const Value other = source(s, wave, op, parts.data[i], 0);
+      value = {value.lanes | other.lanes, ~value.lanes ? value.origin : other.origin};
+    }
+    if (parts.control >= 0)
+      value = join(value, source(s, wave, op, static_cast<unsigned>(parts.control), 0));
+    write(s, dst, exec, value, op.pc);
     return true;
   }
   if (name == "v_lshrrev_b64" || name == "v_ashrrev_i64" || name == "v_lshlrev_b64") {

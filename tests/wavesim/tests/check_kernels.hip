@@ -415,6 +415,9 @@ HAZARD_PAIR(hazard_execz_source, "v_cmpx_eq_u32 vcc, v32, v32", NOPS(3), NOPS(4)
 // Sound: the other kinds may follow at once.
 HAZARD_CODE(hazard_none_narrow_store,
             "buffer_store_dwordx2 v[32:33], off, s[40:43], 0\nv_mov_b32 v33, 1.0")
+HAZARD_CODE(
+    hazard_none_waited_for,
+    "buffer_store_dwordx4 v[32:35], off, s[40:43], 0\ns_waitcnt vmcnt(0)\nv_mov_b32 v35, 1.0")
 HAZARD_CODE(hazard_none_soffset,
             "buffer_store_dwordx4 v[32:35], off, s[40:43], s44\nv_mov_b32 v35, 1.0")
 HAZARD_CODE(hazard_none_transcendental_chain, "v_exp_f32 v35, v36\nv_log_f32 v34, v35")
@@ -426,7 +429,8 @@ HAZARD_CODE(hazard_none_scalar_to_scalar, "v_readlane_b32 s44, v32, 0\ns_add_u32
 
 __global__ void uninit_shifted(unsigned* out, unsigned bits) {
   __shared__ unsigned buffer[64];
-  unsigned low = 1, unwritten = buffer[threadIdx.x];
+  volatile unsigned* shared = buffer;
+  unsigned low = 1, unwritten = shared[threadIdx.x];
   asm volatile("" : "+v"(low), "+v"(unwritten));
   const unsigned long long pair = (static_cast<unsigned long long>(unwritten) << 32) | low;
   unsigned long long right = 0, left = 0;
@@ -436,4 +440,29 @@ __global__ void uninit_shifted(unsigned* out, unsigned bits) {
   out[64 + threadIdx.x] = static_cast<unsigned>(left >> 32); // shifted left
   out[128 + threadIdx.x] = static_cast<unsigned>(left);      // shifted left low
 }
+
+// Two values side by side in one register, one of them undefined.
+__global__ void uninit_packed(unsigned* out) {
+  __shared__ unsigned buffer[64];
+  volatile unsigned* shared = buffer;
+  unsigned half = 1, unwritten = shared[threadIdx.x], packed, joined;
+  asm volatile("" : "+v"(half), "+v"(unwritten));
+  asm volatile("v_pack_b32_f16 %0, %1, %2" : "=v"(packed) : "v"(half), "v"(unwritten));
+  asm volatile("v_lshl_or_b32 %0, %1, 16, %2" : "=v"(joined) : "v"(unwritten), "v"(half));
+  auto* halves = reinterpret_cast<unsigned short*>(out);
+  halves[threadIdx.x] = static_cast<unsigned short>(packed);
+  halves[64 + threadIdx.x] = static_cast<unsigned short>(joined);
+}
+
+__global__ void uninit_packed_nothing(unsigned* out) {
+  __shared__ unsigned buffer[64];
+  volatile unsigned* shared = buffer;
+  unsigned unwritten = shared[threadIdx.x], packed;
+  asm volatile("v_pack_b32_f16 %0, %1, %1" : "=v"(packed) : "v"(unwritten));
+  out[threadIdx.x] = packed; // packed nothing
+}
+
+// A taken branch stands between the two.
+HAZARD_CODE(hazard_over_a_branch,
+            "v_readlane_b32 s44, v32, 0\ns_branch 1f\ns_nop 0\n1: v_add_u32 v33, s44, v34")
 }
