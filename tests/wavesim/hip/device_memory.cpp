@@ -1,5 +1,6 @@
 #include "hip/device_memory.hpp"
 
+#include "checks/session.hpp"
 #include "hip/runtime.hpp"
 #include "machine/resident_pages.hpp"
 
@@ -123,9 +124,37 @@ void DeviceMemory::forget(const Allocation& allocation) {
     used_host_ -= allocation.bytes;
   else
     used_[static_cast<std::size_t>(allocation.device)] -= allocation.bytes;
+  const Piece piece{allocation.begin, with_gap(allocation.bytes)};
+  if (enabled_checks().has(Check::memory)) {
+    quarantine(piece, allocation.bytes);
+    return;
+  }
   clear(allocation.begin, allocation.bytes);
-  put_back({allocation.begin, with_gap(allocation.bytes)});
+  put_back(piece);
   bound_kept();
+}
+
+/// The piece's address is not handed out again before much other memory was freed, so that a stale
+/// pointer meets nobody's memory. Address space is plenty; the host gets its pages back.
+void DeviceMemory::quarantine(Piece piece, std::size_t bytes) {
+  constexpr std::size_t most_pieces = 1024; // as many as messages remember
+  const std::uintptr_t end = piece.begin + bytes;
+  const std::uintptr_t first_page = round_up(piece.begin, page), last_page = end / page * page;
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<std::byte*>(address); };
+  if (first_page >= last_page) {
+    std::memset(at(piece.begin), 0, bytes);
+  } else {
+    std::memset(at(piece.begin), 0, first_page - piece.begin);
+    std::memset(at(last_page), 0, end - last_page);
+    madvise(at(first_page), last_page - first_page, MADV_DONTNEED);
+  }
+  quarantined_.push_back(piece);
+  quarantined_bytes_ += piece.bytes;
+  while (quarantined_.size() > most_pieces || quarantined_bytes_ > arena_bytes_ / 2) {
+    quarantined_bytes_ -= quarantined_.front().bytes;
+    put_back(quarantined_.front());
+    quarantined_.pop_front();
+  }
 }
 
 /// Allocations start as zeros, whatever was there before. The host's pages are kept.

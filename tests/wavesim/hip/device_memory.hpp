@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -56,6 +57,7 @@ private:
   void forget(const Allocation& allocation);
   void clear(std::uintptr_t begin, std::size_t bytes);
   void bound_kept();
+  void quarantine(Piece piece, std::size_t bytes);
 
   mutable std::mutex mutex_;
   std::uintptr_t arena_ = 0;
@@ -63,6 +65,8 @@ private:
   std::map<std::uintptr_t, std::size_t> free_by_address_;
   std::set<std::pair<std::size_t, std::uintptr_t>> free_by_size_;
   std::map<std::uintptr_t, Allocation> allocations_;
+  std::deque<Piece> quarantined_; ///< under the memory check: freed, not to be handed out yet
+  std::size_t quarantined_bytes_ = 0;
   std::vector<std::size_t> used_; ///< by device
   std::size_t used_host_ = 0;
   std::size_t kept_ = 0;           ///< at least what free pieces keep of the host's pages

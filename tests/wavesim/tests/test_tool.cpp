@@ -172,11 +172,20 @@ TEST(Tool, ExitCodeOfFindings) {
     const char* options;
     const char* arguments;
     int code;
-  } cases[] = {
-      {"--check", "0 race", 86},       {"--check", "41 race", 86}, {"--check=race", "0 race", 86},
-      {"--check=wait", "0 race", 0},   {"--check", "0 none", 0},   {"--check", "41 none", 41},
-      {"--check", "41 same", 41},      {"--check", "0 past", 86},  {"--check=memory", "3 past", 86},
-      {"--check=stream", "0 race", 0}, {"", "41 race", 41},        {"", "0 past", 70}};
+  } cases[] = {{"--check", "0 race", 86},
+               {"--check", "41 race", 86},
+               {"--check=race", "0 race", 86},
+               {"--check=wait", "0 race", 0},
+               {"--check", "0 none", 0},
+               {"--check", "41 none", 41},
+               {"--check", "41 same", 41},
+               {"--check", "0 past", 86},
+               {"--check=memory", "3 past", 86},
+               {"--check=stream", "0 race", 0},
+               {"", "41 race", 41},
+               {"", "0 past", 70},
+               {"--check", "0 stale", 86},
+               {"--check=race", "0 stale", 0}};
   for (const auto& c : cases) {
     const Outcome o =
         run_tool(std::string(c.options) + " -- " WAVESIM_FAULTY_PROGRAM " " + c.arguments);
