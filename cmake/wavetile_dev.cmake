@@ -140,6 +140,9 @@ function(wavetile_add_hip_test name)
   wavetile_add_hip_executable(${name} SOURCES ${arg_SOURCES}
                               LIBRARIES ${arg_LIBRARIES} GTest::gtest_main Threads::Threads
                               OPTIONS ${arg_OPTIONS} ARCHITECTURES ${arg_ARCHITECTURES})
+  if(WAVETILE_PLATFORM STREQUAL "cuda")
+    target_include_directories(${name} PRIVATE ${wavetile_SOURCE_DIR}/tests/support/cuda)
+  endif()
   wavetile_own_program(${name})
   set_property(GLOBAL APPEND PROPERTY WAVETILE_HIP_TESTS ${name})
   wavetile_register_hip_test(${name} ${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}

@@ -1,5 +1,5 @@
-"""PyTorch's softmax and reductions on the shapes of bench_softmax and bench_reduce, timed the same way: medians
-of event times, buffers that rotate through more than any cache holds, beside a copy of the same bytes.
+"""PyTorch's softmax, normalisations and reductions on the shapes of bench_softmax, bench_norms and bench_reduce,
+timed the same way: medians of event times, buffers that rotate through more than any cache holds, beside a copy of the same bytes.
 
   torch_rows.py [OUTPUT.json]
 """
@@ -9,12 +9,14 @@ import statistics
 import sys
 
 import torch
+from torch.nn import functional
 
 ROTATION_BYTES = 512 << 20
 WARM_UP, TURNS = 3, 30
 SOFTMAX = [(131072, 128), (65536, 1024), (16384, 4096), (8192, 8192), (2048, 32768), (512, 131072), (128, 1048576),
            (1000003, 50)]
 REDUCE = [(131072, 128), (65536, 1024), (8192, 8192), (512, 131072), (128, 1048576)]
+NORMS = [(131072, 128), (65536, 1024), (16384, 4096), (16384, 5120), (8192, 8192), (4096, 16384)]
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -53,6 +55,13 @@ def main():
                     add(f"log_softmax/{shape}", lambda t: torch.log_softmax(x[t % count], -1, out=y[t % count]),
                         2 * size, copy)
                     continue
+                if kind == "norms":
+                    weight = torch.randn(columns, device="cuda", dtype=dtype)
+                    add(f"rms_norm/{shape}", lambda t: functional.rms_norm(x[t % count], (columns,), weight, 1e-5),
+                        2 * size, copy)
+                    add(f"layer_norm/{shape}", lambda t: functional.layer_norm(x[t % count], (columns,), weight),
+                        2 * size, copy)
+                    continue
                 for name, axis in (("rows", 1), ("columns", 0), ("all", None)):
                     add(f"sum/{name}/{shape}", lambda t: torch.sum(x[t % count], axis, dtype=torch.float32), size,
                         copy / 2)
@@ -62,6 +71,7 @@ def main():
                         add(f"max/{name}/{shape}", lambda t: torch.amax(x[t % count], axis), size, copy / 2)
 
     rows_of(SOFTMAX, "softmax")
+    rows_of(NORMS, "norms")
     rows_of(REDUCE, "reduce")
     if len(sys.argv) > 1:
         context = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}

@@ -67,12 +67,16 @@ std::vector<T> all_codes() {
   return codes;
 }
 
-// The payload of a decoded NaN is nobody's business; fp16 and bf16 keep theirs.
+// The payload of a decoded NaN is nobody's business; fp16 and bf16 keep theirs, except that
+// NVIDIA's conversions between fp16 and fp32 know one NaN only.
+template <class T>
+constexpr bool keeps_payloads = sizeof(T) == 2 && !(WAVETILE_CUDA && std::is_same_v<T, fp16>);
+
 template <class T>
 void expect_same_values(const std::vector<T>& codes, const std::vector<float>& values) {
   for (size_t i = 0; i < codes.size(); ++i) {
     const float expected = static_cast<float>(codes[i]);
-    if (is_nan(expected) && sizeof(T) == 1)
+    if (is_nan(expected) && !keeps_payloads<T>)
       EXPECT_TRUE(is_nan(values[i])) << i;
     else
       EXPECT_EQ(float_bits(values[i]), float_bits(expected)) << i;
@@ -128,7 +132,10 @@ test::small_float_oracle oracle_of() {
 template <class T>
 void expect_same_codes(const std::vector<float>& values, const std::vector<T>& codes) {
   for (size_t i = 0; i < values.size(); ++i)
-    EXPECT_EQ(codes[i].bits, T(values[i]).bits) << values[i] << " " << float_bits(values[i]);
+    if (WAVETILE_CUDA && std::is_same_v<T, fp16> && is_nan(values[i]))
+      EXPECT_TRUE(is_nan(static_cast<float>(codes[i]))) << float_bits(values[i]);
+    else
+      EXPECT_EQ(codes[i].bits, T(values[i]).bits) << values[i] << " " << float_bits(values[i]);
 }
 
 TYPED_TEST(device_small_float, encodes_edges_and_random_numbers) {

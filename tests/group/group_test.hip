@@ -357,8 +357,8 @@ TEST(group_cost, no_bank_conflicts) {
   expect_no_conflicts<1024, double>();
 }
 
-static_assert(sizeof(group::reduce<float, 256>::storage) == 16);
-static_assert(sizeof(group::reduce<float, 1024>::storage) == 64);
-static_assert(sizeof(group::reduce<double>::storage) == 128);
+static_assert(sizeof(group::reduce<float, 256>::storage) == 4 * wave_count(256));
+static_assert(sizeof(group::reduce<float, 1024>::storage) == 4 * wave_count(1024));
+static_assert(sizeof(group::reduce<double>::storage) == 8 * wave_count(1024));
 
 } // namespace

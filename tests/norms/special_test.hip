@@ -171,19 +171,27 @@ void expect_resources() {
                                     T, norm_scaling::none>;
   using kind = norm_kernel;
   constexpr auto config = &kernels::norm_config_for<types>;
+  const auto most = [](kind kernel) { return config(kernel).chunk_capacity(); };
   const struct {
     kind kernel;
     void (*code)(kernels::norm_arguments<types>);
     std::int64_t chunks;
   } all[] = {
-      {kind::short_rows, &kernels::norm_short_rows<types, config(kind::short_rows)>, 64},
-      {kind::wave_rows, &kernels::norm_wave_rows<types, config(kind::wave_rows)>, 256},
-      {kind::small_workgroup, &kernels::norm_workgroup<types, config(kind::small_workgroup)>, 1024},
-      {kind::workgroup, &kernels::norm_workgroup<types, config(kind::workgroup)>, 4096},
+      {kind::short_rows, &kernels::norm_short_rows<types, config(kind::short_rows)>,
+       most(kind::short_rows)},
+      {kind::wave_rows, &kernels::norm_wave_rows<types, config(kind::wave_rows)>,
+       most(kind::wave_rows)},
+      {kind::small_workgroup, &kernels::norm_workgroup<types, config(kind::small_workgroup)>,
+       most(kind::small_workgroup)},
+      {kind::workgroup, &kernels::norm_workgroup<types, config(kind::workgroup)>,
+       most(kind::workgroup)},
       {kind::large_workgroup, &kernels::norm_workgroup<types, config(kind::large_workgroup)>,
-       16384},
-      {kind::stream, &kernels::norm_stream_rows<types, config(kind::stream)>, 16385},
+       most(kind::large_workgroup)},
+      {kind::stream, &kernels::norm_stream_rows<types, config(kind::stream)>,
+       most(kind::large_workgroup) + 1},
   };
+  const device_info device =
+      WAVETILE_CUDA ? describe_device("sm_90", 132) : describe_device("gfx942", 304);
   for (const auto& entry : all) {
     SCOPED_TRACE(name_of(entry.kernel));
     norm_problem problem;
@@ -192,7 +200,7 @@ void expect_resources() {
     problem.has_weight = true;
     problem.rows = 4;
     problem.columns = entry.chunks * types::chunk;
-    const norm_plan p = plan(problem, describe_device("gfx942", 304));
+    const norm_plan p = plan(problem, device);
     ASSERT_EQ(p.kernel, entry.kernel);
     hipFuncAttributes attributes;
     WAVETILE_TEST_HIP(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(entry.code)));

@@ -143,8 +143,9 @@ TEST(softmax_plan, every_row_has_a_place) {
       ASSERT_TRUE(p.outcome.ok());
       const std::int64_t lanes = p.kernel == softmax_kernel::short_rows ? 1 << p.lanes_log2 : 64;
       const std::int64_t chunks = columns / p.chunk, tail = columns % p.chunk;
-      if (p.kernel == softmax_kernel::short_rows)
+      if (p.kernel == softmax_kernel::short_rows) {
         ASSERT_LE(chunks, lanes * p.config.slots);
+      }
       ASSERT_LE(tail, lanes);
       ASSERT_GE(p.groups * p.rows_per_group, rows);
       ASSERT_LT((p.groups - 1) * p.rows_per_group, rows);

@@ -43,22 +43,22 @@ T lane_payload(unsigned i) {
     bytes[b] =
         static_cast<unsigned char>(b == 0 ? i : (i * 2654435761u + b * 40503u) >> (b % 3 * 8));
   T value;
-  std::memcpy(&value, bytes, sizeof(T));
+  std::memcpy(static_cast<void*>(&value), bytes, sizeof(T));
   if constexpr (sizeof(T) == 4) {
     constexpr std::uint32_t special[] = {0x80000000u, 0x7F800001u, 0xFFC12345u,
                                          0x7FFFFFFFu, 0x00000001u, 0xFF800000u};
     if (i % 11 == 3 && i / 11 < 6)
-      std::memcpy(&value, &special[i / 11], 4);
+      std::memcpy(static_cast<void*>(&value), &special[i / 11], 4);
   } else if constexpr (sizeof(T) == 2) {
     constexpr std::uint16_t special[] = {0x8000u, 0x7C01u, 0xFE12u, 0x7F81u, 0xFFC1u, 0x0001u};
     if (i % 11 == 3 && i / 11 < 6)
-      std::memcpy(&value, &special[i / 11], 2);
+      std::memcpy(static_cast<void*>(&value), &special[i / 11], 2);
   } else if constexpr (sizeof(T) == 8) {
     constexpr std::uint64_t special[] = {0x8000000000000000u, 0x7FF0000000000001u,
                                          0xFFF8000012345678u, 0x7FFFFFFFFFFFFFFFu,
                                          0x0000000000000001u, 0xFFF0000000000000u};
     if (i % 11 == 3 && i / 11 < 6)
-      std::memcpy(&value, &special[i / 11], 8);
+      std::memcpy(static_cast<void*>(&value), &special[i / 11], 8);
   }
   return value;
 }

@@ -46,7 +46,9 @@ struct affine {
   std::uint32_t scale;
   std::uint32_t offset;
   std::uint32_t tag;
-  WAVETILE_HD bool operator==(const affine&) const = default;
+  friend WAVETILE_HD bool operator==(const affine& a, const affine& b) {
+    return a.scale == b.scale && a.offset == b.offset && a.tag == b.tag;
+  }
 };
 
 /// First a, then b.

@@ -9,8 +9,12 @@ namespace {
 using namespace wavetile;
 using namespace wavetile::test;
 
+#if WAVETILE_CUDA
+static_assert(wave_size == 32);
+#else
 static_assert(wave_size == 64);
-static_assert(targets::gfx942.wave_size == 64);
+#endif
+static_assert(targets::gfx942.wave_size == 64 && targets::sm90.wave_size == 32);
 static_assert(sizeof(lane_mask) == 8);
 
 template <int N>
@@ -21,9 +25,9 @@ struct sized {
 struct numbers {
   WAVETILE_DEVICE void operator()(const int*, int* out, int thread) const {
     // the library's constant as template argument and as array bound in device code
-    sized<wave_size> a{};
-    int b[wave_size] = {};
-    static_assert(sizeof(a) == 256 && sizeof(b) == 256);
+    [[maybe_unused]] sized<wave_size> a{};
+    [[maybe_unused]] int b[wave_size] = {};
+    static_assert(sizeof(a) == 4 * wave_size && sizeof(b) == 4 * wave_size);
     out[4 * thread] = lane_id();
     out[4 * thread + 1] = wave_id();
     out[4 * thread + 2] = workgroup_size();
@@ -35,15 +39,15 @@ TEST(lane, numbers_in_a_block_of_256) {
   const auto out = run_workgroup<numbers, int>(std::vector<int>(1), 256, 4 * 256);
   for (int t = 0; t < 256; ++t) {
     const auto* o = &out[static_cast<size_t>(4 * t)];
-    ASSERT_EQ(o[0], t % 64) << t;
-    ASSERT_EQ(o[1], t / 64) << t;
+    ASSERT_EQ(o[0], t % wave_size) << t;
+    ASSERT_EQ(o[1], t / wave_size) << t;
     ASSERT_EQ(o[2], 256);
     ASSERT_EQ(o[3], t);
   }
-  EXPECT_EQ(out[63 * 4], 63);
-  EXPECT_EQ(out[63 * 4 + 1], 0);
-  EXPECT_EQ(out[64 * 4], 0);
-  EXPECT_EQ(out[64 * 4 + 1], 1);
+  EXPECT_EQ(out[(wave_size - 1) * 4], wave_size - 1);
+  EXPECT_EQ(out[(wave_size - 1) * 4 + 1], 0);
+  EXPECT_EQ(out[wave_size * 4], 0);
+  EXPECT_EQ(out[wave_size * 4 + 1], 1);
 }
 
 WAVETILE_KERNEL void numbers_3d(int* out) {
@@ -54,14 +58,14 @@ WAVETILE_KERNEL void numbers_3d(int* out) {
 }
 
 TEST(lane, numbers_in_three_dimensions) {
-  for (const extent3 block : {extent3{8, 8, 4}, extent3{3, 5, 7}, extent3{1, 1, 200}}) {
+  for (const extent3 block : {extent3{8, 8, 4}, extent3{3, 5, 7}, extent3{1, 4, 50}}) {
     const auto size = static_cast<size_t>(block.x * block.y * block.z);
     device_buffer<int> out(3 * size);
     ASSERT_TRUE(launch(numbers_3d, {.grid = 1, .block = block}, nullptr, out.data()).ok());
     const auto got = out.download();
     for (size_t t = 0; t < size; ++t) {
-      ASSERT_EQ(got[3 * t], static_cast<int>(t % 64));
-      ASSERT_EQ(got[3 * t + 1], static_cast<int>(t / 64));
+      ASSERT_EQ(got[3 * t], static_cast<int>(t) % wave_size);
+      ASSERT_EQ(got[3 * t + 1], static_cast<int>(t) / wave_size);
       ASSERT_EQ(got[3 * t + 2], static_cast<int>(size));
     }
   }
@@ -69,9 +73,9 @@ TEST(lane, numbers_in_three_dimensions) {
 
 TEST(lane, wave_count) {
   EXPECT_EQ(wave_count(1), 1);
-  EXPECT_EQ(wave_count(64), 1);
-  EXPECT_EQ(wave_count(65), 2);
-  EXPECT_EQ(wave_count(1024), 16);
+  EXPECT_EQ(wave_count(wave_size), 1);
+  EXPECT_EQ(wave_count(wave_size + 1), 2);
+  EXPECT_EQ(wave_count(1024), 1024 / wave_size);
 }
 
 // Guard zones and poison notice what they should.

@@ -16,6 +16,8 @@ using namespace wavetile::test;
 
 constexpr int block = 128;
 constexpr unsigned items = 128;
+constexpr unsigned lanes = wave_size;
+constexpr unsigned widths = wave_size_log2 + 1; ///< 1, 2, 4, … lanes
 
 // ---- sums, products, minima and maxima ---------------------------------------------------------
 
@@ -36,15 +38,16 @@ struct reduce_at_all_widths {
     at<8>(value, out, thread, 3);
     at<16>(value, out, thread, 4);
     at<32>(value, out, thread, 5);
-    at<64>(value, out, thread, 6);
+    if constexpr (wave_size > 32)
+      at<wave_size>(value, out, thread, 6);
   }
 };
 
 /// `same(got, expected)` decides.
 template <class Op, class T, class Same>
 void check_widths(const std::vector<T>& in, Same same, const char* what) {
-  const auto out = run_workgroup<reduce_at_all_widths<Op>, T>(in, block, items * 14);
-  for (unsigned k = 0; k < 7; ++k) {
+  const auto out = run_workgroup<reduce_at_all_widths<Op>, T>(in, block, items * 2 * widths);
+  for (unsigned k = 0; k < widths; ++k) {
     const unsigned width = 1u << k;
     for (unsigned group = 0; group < items; group += width) {
       const T expected = tree_fold<Op>(&in[group], width);
@@ -109,14 +112,16 @@ TYPED_TEST(reductions, maximum) {
 
 TYPED_TEST(reductions, sum_of_lane_numbers) {
   if constexpr (sizeof(TypeParam) >= 4) {
+    constexpr unsigned sum = lanes * (lanes - 1) / 2;
     std::vector<TypeParam> in;
     for (unsigned t = 0; t < items; ++t)
-      in.push_back(static_cast<TypeParam>(t % 64));
+      in.push_back(static_cast<TypeParam>(t % lanes));
     const auto out =
-        run_workgroup<reduce_at_all_widths<op::plus>, TypeParam>(in, block, items * 14);
-    EXPECT_EQ(out[12 * items + 63], static_cast<TypeParam>(2016)); // 496: half the wave was lost
+        run_workgroup<reduce_at_all_widths<op::plus>, TypeParam>(in, block, items * 2 * widths);
+    EXPECT_EQ(out[(2 * widths - 2) * items + lanes - 1],
+              static_cast<TypeParam>(sum)); // a quarter of it: half the wave was lost
     for (unsigned t = 0; t < items; ++t)
-      EXPECT_EQ(out[13 * items + t], static_cast<TypeParam>(2016));
+      EXPECT_EQ(out[(2 * widths - 1) * items + t], static_cast<TypeParam>(sum));
   }
 }
 
@@ -171,16 +176,16 @@ TEST(special_floats, all_reduce_gives_all_lanes_the_same_bits) {
     in.push_back(t % 2 == 0 ? 0.0f : -0.0f);
   std::vector<double> in64(in.begin(), in.end());
   const auto check = [](const auto& out) {
-    for (unsigned k = 0; k < 7; ++k)
+    for (unsigned k = 0; k < widths; ++k)
       for (unsigned lane = 0; lane < items; ++lane)
         ASSERT_TRUE(
             same_bits(out[(2 * k + 1) * items + lane], out[(2 * k + 1) * items + (lane >> k << k)]))
             << "width " << (1u << k) << ", lane " << lane;
   };
-  check(run_workgroup<reduce_at_all_widths<op::maximum>, float>(in, block, items * 14));
-  check(run_workgroup<reduce_at_all_widths<op::minimum>, float>(in, block, items * 14));
-  check(run_workgroup<reduce_at_all_widths<op::maximum>, double>(in64, block, items * 14));
-  check(run_workgroup<reduce_at_all_widths<op::minimum>, double>(in64, block, items * 14));
+  check(run_workgroup<reduce_at_all_widths<op::maximum>, float>(in, block, items * 2 * widths));
+  check(run_workgroup<reduce_at_all_widths<op::minimum>, float>(in, block, items * 2 * widths));
+  check(run_workgroup<reduce_at_all_widths<op::maximum>, double>(in64, block, items * 2 * widths));
+  check(run_workgroup<reduce_at_all_widths<op::minimum>, double>(in64, block, items * 2 * widths));
 }
 
 // ---- argmin and argmax -------------------------------------------------------------------------
@@ -194,8 +199,8 @@ void check_arg(const std::vector<T>& values, bool larger, std::int64_t first_ind
     in[t].value = values[t];
     in[t].index = static_cast<Index>(first_index + t * 7919 % items); // no order with the lanes
   }
-  const auto out = run_workgroup<reduce_at_all_widths<Op>, item>(in, block, items * 14);
-  for (unsigned k = 0; k < 7; ++k) {
+  const auto out = run_workgroup<reduce_at_all_widths<Op>, item>(in, block, items * 2 * widths);
+  for (unsigned k = 0; k < widths; ++k) {
     const unsigned width = 1u << k;
     for (unsigned group = 0; group < items; group += width) {
       // By the rule itself: NaNs first, then the value, then the index.
@@ -266,8 +271,9 @@ TEST(arg_reductions, every_value_and_index_type) {
 
 TEST(own_functors, order_is_kept_and_only_values_are_seen) {
   const auto in = affine_maps(items);
-  const auto out = run_workgroup<reduce_at_all_widths<compose>, affine>(in, block, items * 14);
-  for (unsigned k = 0; k < 7; ++k) {
+  const auto out =
+      run_workgroup<reduce_at_all_widths<compose>, affine>(in, block, items * 2 * widths);
+  for (unsigned k = 0; k < widths; ++k) {
     const unsigned width = 1u << k;
     for (unsigned group = 0; group < items; group += width) {
       const affine expected = tree_fold<compose>(&in[group], width);
@@ -288,10 +294,10 @@ struct add_lambda {
 };
 
 TEST(own_functors, may_carry_state) {
-  std::vector<int> in(64, 3);
-  const auto out = run_workgroup<add_lambda, int>(in, 64, 64);
+  std::vector<int> in(wave_size, 3);
+  const auto out = run_workgroup<add_lambda, int>(in, wave_size, wave_size);
   for (const int value : out)
-    EXPECT_EQ(value, 64 * 3 + 63 * 3);
+    EXPECT_EQ(value, wave_size * 3 + (wave_size - 1) * 3);
 }
 
 // ---- partial waves -----------------------------------------------------------------------------
@@ -300,8 +306,8 @@ struct reduce_active {
   WAVETILE_DEVICE void operator()(const float* in, float* out, int thread) const {
     const int active = workgroup_size();
     out[thread] = wave::all_reduce_active(in[thread], active, op::plus{});
-    out[64 + thread] = wave::all_reduce_active(in[thread], active, op::maximum{});
-    out[128 + thread] = wave::all_reduce_active(in[thread], active, op::minimum{});
+    out[wave_size + thread] = wave::all_reduce_active(in[thread], active, op::maximum{});
+    out[2 * wave_size + thread] = wave::all_reduce_active(in[thread], active, op::minimum{});
   }
 };
 
@@ -312,21 +318,21 @@ struct compose_active {
 };
 
 TEST(partial_wave, every_number_of_lanes) {
-  for (int active = 1; active <= 64; ++active) {
+  for (int active = 1; active <= wave_size; ++active) {
     std::vector<float> in;
-    for (int t = 0; t < 64; ++t)
+    for (int t = 0; t < wave_size; ++t)
       in.push_back(t < active ? static_cast<float>(t + 1) : 1e9f);
-    const auto out = run_workgroup<reduce_active, float>(in, active, 192);
-    const auto maps = affine_maps(64);
-    const auto composed = run_workgroup<compose_active, affine>(maps, active, 64);
+    const auto out = run_workgroup<reduce_active, float>(in, active, 3 * wave_size);
+    const auto maps = affine_maps(lanes);
+    const auto composed = run_workgroup<compose_active, affine>(maps, active, wave_size);
     const affine expected = tree_fold<compose>(maps.data(), static_cast<unsigned>(active));
     for (unsigned t = 0; t < static_cast<unsigned>(active); ++t) {
       ASSERT_EQ(out[t], static_cast<float>(active * (active + 1) / 2)) << active;
-      ASSERT_EQ(out[64 + t], static_cast<float>(active)) << active;
-      ASSERT_EQ(out[128 + t], 1.0f) << active;
+      ASSERT_EQ(out[lanes + t], static_cast<float>(active)) << active;
+      ASSERT_EQ(out[2 * lanes + t], 1.0f) << active;
       ASSERT_EQ(composed[t], expected) << active;
     }
-    for (unsigned t = static_cast<unsigned>(active); t < 64; ++t)
+    for (unsigned t = static_cast<unsigned>(active); t < lanes; ++t)
       ASSERT_TRUE(std::isnan(out[t])) << "a lane that does not exist wrote";
   }
 }

@@ -16,6 +16,8 @@ using namespace wavetile::test;
 
 constexpr int block = 128;
 constexpr unsigned items = 128;
+constexpr unsigned lanes = wave_size;
+constexpr unsigned widths = wave_size_log2 + 1; ///< 1, 2, 4, … lanes
 
 /// Row 2k: inclusive, row 2k + 1: exclusive from in[items], for Width = 1 << k.
 template <class Op>
@@ -35,15 +37,16 @@ struct scan_at_all_widths {
     at<8>(value, initial, out, thread, 3);
     at<16>(value, initial, out, thread, 4);
     at<32>(value, initial, out, thread, 5);
-    at<64>(value, initial, out, thread, 6);
+    if constexpr (wave_size > 32)
+      at<wave_size>(value, initial, out, thread, 6);
   }
 };
 
 /// `in` holds one more value than there are work-items: the initial one.
 template <class Op, class T, class Same>
 void check_scans(const std::vector<T>& in, Same same, const char* what) {
-  const auto out = run_workgroup<scan_at_all_widths<Op>, T>(in, block, items * 14);
-  for (unsigned k = 0; k < 7; ++k) {
+  const auto out = run_workgroup<scan_at_all_widths<Op>, T>(in, block, items * 2 * widths);
+  for (unsigned k = 0; k < widths; ++k) {
     const unsigned width = 1u << k;
     for (unsigned group = 0; group < items; group += width) {
       T running = in[items];
@@ -71,13 +74,13 @@ bool equal(const T& a, const T& b) {
 
 TEST(scan, of_ones_counts_lanes) {
   const auto out = run_workgroup<scan_at_all_widths<op::plus>, int>(std::vector<int>(items + 1, 1),
-                                                                    block, items * 14);
+                                                                    block, items * 2 * widths);
   for (unsigned t = 0; t < items; ++t) {
-    EXPECT_EQ(out[12 * items + t], static_cast<int>(t % 64 + 1));
+    EXPECT_EQ(out[2 * (widths - 1) * items + t], static_cast<int>(t % lanes + 1));
     EXPECT_EQ(out[10 * items + t], static_cast<int>(t % 32 + 1));
     EXPECT_EQ(out[8 * items + t], static_cast<int>(t % 16 + 1));
   }
-  EXPECT_EQ(out[12 * items + 63], 64);
+  EXPECT_EQ(out[2 * (widths - 1) * items + lanes - 1], wave_size);
 }
 
 template <class T>
@@ -118,8 +121,9 @@ TEST(scan, integers_wrap) {
 // 64 * 2^-24 * (sum of absolute values) to first order; 2^-17 leaves a factor of two.
 TEST(scan, fp32_sums_stay_within_their_bound) {
   const auto in = random_normals<float>(items + 1, 15, 100);
-  const auto out = run_workgroup<scan_at_all_widths<op::plus>, float>(in, block, items * 14);
-  for (unsigned k = 0; k < 7; ++k) {
+  const auto out =
+      run_workgroup<scan_at_all_widths<op::plus>, float>(in, block, items * 2 * widths);
+  for (unsigned k = 0; k < widths; ++k) {
     std::vector<float> got(out.begin() + 2 * k * items, out.begin() + (2 * k + 1) * items);
     std::vector<double> expected, magnitude;
     for (unsigned t = 0; t < items; ++t) {
@@ -137,7 +141,7 @@ TEST(scan, fp32_sums_stay_within_their_bound) {
 
 TEST(scan, keeps_negative_zero_and_spreads_nans_upwards_only) {
   std::vector<float> in(items + 1, -0.0f);
-  auto out = run_workgroup<scan_at_all_widths<op::plus>, float>(in, block, items * 14);
+  auto out = run_workgroup<scan_at_all_widths<op::plus>, float>(in, block, items * 2 * widths);
   for (const float value : out)
     ASSERT_TRUE(value == 0 && std::signbit(value)) << "a zero was added to a lane without a source";
   in = random_normals<float>(items + 1, 16);
@@ -157,26 +161,26 @@ struct scan_partial {
   template <class T>
   WAVETILE_DEVICE void operator()(const T* in, T* out, int thread) const {
     out[thread] = wave::inclusive_scan(in[thread], Op{});
-    out[64 + thread] = wave::exclusive_scan(in[thread], in[64], Op{});
-    out[128 + thread] = wave::inclusive_scan<16>(in[thread], Op{});
+    out[wave_size + thread] = wave::exclusive_scan(in[thread], in[wave_size], Op{});
+    out[2 * wave_size + thread] = wave::inclusive_scan<16>(in[thread], Op{});
   }
 };
 
 TEST(scan, of_every_partial_wave) {
-  std::vector<int> in(65, 1);
-  const auto maps = affine_maps(65);
-  for (int active = 1; active <= 64; ++active) {
-    const auto out = run_workgroup<scan_partial<op::plus>, int>(in, active, 192);
-    const auto composed = run_workgroup<scan_partial<compose>, affine>(maps, active, 192);
-    affine running = maps[64];
+  std::vector<int> in(wave_size + 1, 1);
+  const auto maps = affine_maps(lanes + 1);
+  for (int active = 1; active <= wave_size; ++active) {
+    const auto out = run_workgroup<scan_partial<op::plus>, int>(in, active, 3 * wave_size);
+    const auto composed = run_workgroup<scan_partial<compose>, affine>(maps, active, 3 * wave_size);
+    affine running = maps[lanes];
     for (unsigned t = 0; t < static_cast<unsigned>(active); ++t) {
       ASSERT_EQ(out[t], static_cast<int>(t + 1)) << active;
-      ASSERT_EQ(out[64 + t], static_cast<int>(t + 1)) << active;
-      ASSERT_EQ(out[128 + t], static_cast<int>(t % 16 + 1)) << active;
-      ASSERT_EQ(composed[64 + t], running) << active;
+      ASSERT_EQ(out[lanes + t], static_cast<int>(t + 1)) << active;
+      ASSERT_EQ(out[2 * lanes + t], static_cast<int>(t % 16 + 1)) << active;
+      ASSERT_EQ(composed[lanes + t], running) << active;
       running = compose{}(running, maps[t]);
     }
-    for (unsigned t = static_cast<unsigned>(active); t < 64; ++t)
+    for (unsigned t = static_cast<unsigned>(active); t < lanes; ++t)
       ASSERT_EQ(out[t], -1) << "a lane that does not exist wrote";
   }
 }

@@ -16,6 +16,8 @@ using namespace wavetile::test;
 
 constexpr int block = 128; // two waves: nothing may cross between them
 constexpr unsigned items = 128;
+constexpr unsigned lanes = wave_size;
+constexpr unsigned half = lanes / 2;
 
 /// Expected outputs, `row` after `row` of one value per work-item: the value of work-item
 /// `source(t)`.
@@ -34,15 +36,15 @@ struct move_payload {
     const T value = in[thread];
     int row = 0;
     const auto store = [&](const T& moved) { out[row++ * block + thread] = moved; };
-    store(wave::shuffle_xor<32>(value));
+    store(wave::shuffle_xor<half>(value));
     store(wave::shuffle_xor<1>(value));
     store(wave::shuffle_xor<20>(value));
-    store(wave::shuffle_xor(value, 33));
+    store(wave::shuffle_xor(value, half + 1));
     store(wave::shuffle_up<1>(value));
     store(wave::shuffle_down<7>(value));
-    store(wave::shuffle(value, 63 - lane_id()));
+    store(wave::shuffle(value, wave_size - 1 - lane_id()));
     store(wave::shuffle<16>(value, lane_id() * 5));
-    store(wave::broadcast(value, 41));
+    store(wave::broadcast(value, half + 9));
     store(wave::broadcast_first(value));
   }
 };
@@ -52,16 +54,16 @@ void check_payload() {
   const auto in = lane_payloads<T>(items);
   const auto out = run_workgroup<move_payload<T>, T>(in, block, items * move_payload<T>::rows);
   std::vector<T> expected;
-  append_moved(expected, in, [](unsigned t) { return t ^ 32; });
+  append_moved(expected, in, [](unsigned t) { return t ^ half; });
   append_moved(expected, in, [](unsigned t) { return t ^ 1; });
   append_moved(expected, in, [](unsigned t) { return t ^ 20; });
-  append_moved(expected, in, [](unsigned t) { return t ^ 33; });
-  append_moved(expected, in, [](unsigned t) { return t % 64 == 0 ? t : t - 1; });
-  append_moved(expected, in, [](unsigned t) { return t % 64 + 7 < 64 ? t + 7 : t; });
-  append_moved(expected, in, [](unsigned t) { return t / 64 * 64 + 63 - t % 64; });
-  append_moved(expected, in, [](unsigned t) { return t / 16 * 16 + t % 64 * 5 % 16; });
-  append_moved(expected, in, [](unsigned t) { return t / 64 * 64 + 41; });
-  append_moved(expected, in, [](unsigned t) { return t / 64 * 64; });
+  append_moved(expected, in, [](unsigned t) { return t ^ (half + 1); });
+  append_moved(expected, in, [](unsigned t) { return t % lanes == 0 ? t : t - 1; });
+  append_moved(expected, in, [](unsigned t) { return t % lanes + 7 < lanes ? t + 7 : t; });
+  append_moved(expected, in, [](unsigned t) { return t / lanes * lanes + lanes - 1 - t % lanes; });
+  append_moved(expected, in, [](unsigned t) { return t / 16 * 16 + t % lanes * 5 % 16; });
+  append_moved(expected, in, [](unsigned t) { return t / lanes * lanes + half + 9; });
+  append_moved(expected, in, [](unsigned t) { return t / lanes * lanes; });
   EXPECT_TRUE(verify_bits(out, expected));
 }
 
@@ -70,7 +72,7 @@ struct payload : testing::Test {};
 using payload_types =
     testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
                    std::uint32_t, std::int64_t, std::uint64_t, float, double, fp16, bf16,
-                   fp8_e4m3_fnuz, fp8_e5m2_ocp, __half, __hip_bfloat16, __hip_fp8_e4m3_fnuz, bytes3,
+                   fp8_e4m3_fnuz, fp8_e5m2_ocp, __half, __hip_bfloat16, __hip_fp8_e4m3, bytes3,
                    words3, mixed24, float4>;
 TYPED_TEST_SUITE(payload, payload_types);
 
@@ -78,10 +80,12 @@ TYPED_TEST(payload, moves_bit_for_bit) {
   check_payload<TypeParam>();
 }
 
+#if WAVETILE_HIP
 // No typed test: libraries of before C++23 have no type information for it.
 TEST(shuffle, moves_the_compilers_half) {
   check_payload<_Float16>();
 }
+#endif
 
 // ---- every distance of the exclusive-or --------------------------------------------------------
 
@@ -99,10 +103,10 @@ struct move_xor<std::integer_sequence<int, Distance...>> {
 template <class T>
 void check_all_distances() {
   const auto in = lane_payloads<T>(items);
-  const auto out =
-      run_workgroup<move_xor<std::make_integer_sequence<int, 64>>, T>(in, block, items * 64);
+  const auto out = run_workgroup<move_xor<std::make_integer_sequence<int, wave_size>>, T>(
+      in, block, items * lanes);
   std::vector<T> expected;
-  for (unsigned distance = 0; distance < 64; ++distance)
+  for (unsigned distance = 0; distance < lanes; ++distance)
     append_moved(expected, in, [=](unsigned t) { return t ^ distance; });
   EXPECT_TRUE(verify_bits(out, expected));
 }
@@ -151,7 +155,7 @@ TEST(shuffle, up_and_down_at_every_width) {
   check_up_and_down<8>();
   check_up_and_down<16>();
   check_up_and_down<32>();
-  check_up_and_down<64>();
+  check_up_and_down<wave_size>();
 }
 
 template <int Width>
@@ -178,7 +182,7 @@ TEST(shuffle, by_index_at_every_width) {
   check_indexed<8>();
   check_indexed<16>();
   check_indexed<32>();
-  check_indexed<64>();
+  check_indexed<wave_size>();
 }
 
 // ---- broadcasts --------------------------------------------------------------------------------
@@ -212,7 +216,7 @@ TEST(broadcast, from_every_lane_at_every_width) {
   check_broadcasts<8, float>();
   check_broadcasts<16, float>();
   check_broadcasts<32, float>();
-  check_broadcasts<64, float>();
+  check_broadcasts<wave_size, float>();
   check_broadcasts<8, words3>();
   check_broadcasts<16, double>();
   check_broadcasts<32, bytes3>();
@@ -228,10 +232,10 @@ struct broadcast_any {
 
 TEST(broadcast, from_a_lane_known_at_run_time) {
   const auto in = lane_payloads<double>(items);
-  const auto out = run_workgroup<broadcast_any, double>(in, block, items * 64);
+  const auto out = run_workgroup<broadcast_any, double>(in, block, items * lanes);
   std::vector<double> expected;
-  for (unsigned source = 0; source < 64; ++source)
-    append_moved(expected, in, [=](unsigned t) { return t / 64 * 64 + source; });
+  for (unsigned source = 0; source < lanes; ++source)
+    append_moved(expected, in, [=](unsigned t) { return t / lanes * lanes + source; });
   EXPECT_TRUE(verify_bits(out, expected));
 }
 

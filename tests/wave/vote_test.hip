@@ -1,4 +1,4 @@
-// Votes over 64 lanes, and arithmetic on their masks.
+// Votes over the lanes of a wave, and arithmetic on their masks.
 #include "lane_values.hpp"
 
 #include <wavetile/wave/vote.hpp>
@@ -11,6 +11,10 @@ using namespace wavetile;
 using namespace wavetile::test;
 using std::uint64_t;
 
+constexpr unsigned lanes = wave_size;
+constexpr uint64_t whole_wave = ~uint64_t{0} >> (64 - lanes);
+constexpr int upper = wave_size / 8 * 5; ///< the lanes from here on vote alone
+
 static_assert(sizeof(decltype(wave::ballot(true))) == 8);
 static_assert(wave::count_lanes(0) == 0 && wave::count_lanes(~lane_mask{0}) == 64);
 static_assert(wave::first_lane(0) == -1 && wave::first_lane(lane_mask{1} << 63) == 63);
@@ -22,15 +26,15 @@ struct ballots {
   WAVETILE_DEVICE void operator()(const int*, uint64_t* out, int thread) const {
     const int lane = lane_id();
     uint64_t* own = out + thread * count;
-    own[0] = wave::ballot(lane >= 32);
-    own[1] = wave::ballot(lane == 63);
+    own[0] = wave::ballot(lane >= wave_size / 2);
+    own[1] = wave::ballot(lane == wave_size - 1);
     own[2] = wave::ballot(true);
     own[3] = wave::ballot(false);
     own[4] = static_cast<uint64_t>(wave::rank_in(own[2]));
     own[5] = static_cast<uint64_t>(wave::rank_in(wave::ballot(lane % 3 == 1)));
     own[6] = wave::active_lanes();
     own[7] = 0;
-    if (lane >= 40) // others are absent
+    if (lane >= upper) // others are absent
       own[7] = wave::active_lanes();
   }
 };
@@ -38,16 +42,16 @@ struct ballots {
 TEST(vote, ballots_keep_the_upper_half) {
   const auto out = run_workgroup<ballots, uint64_t>(std::vector<int>(1), 128, 128 * 8);
   for (unsigned t = 0; t < 128; ++t) {
-    const unsigned lane = t % 64;
+    const unsigned lane = t % lanes;
     const auto* own = &out[t * 8];
-    ASSERT_EQ(own[0], 0xFFFFFFFF00000000u);
-    ASSERT_EQ(own[1], 0x8000000000000000u);
-    ASSERT_EQ(own[2], ~uint64_t{0});
+    ASSERT_EQ(own[0], whole_wave << lanes / 2 & whole_wave);
+    ASSERT_EQ(own[1], uint64_t{1} << (lanes - 1));
+    ASSERT_EQ(own[2], whole_wave);
     ASSERT_EQ(own[3], 0u);
     ASSERT_EQ(own[4], lane);
     ASSERT_EQ(own[5], (lane + 1) / 3); // lanes 1, 4, 7, … below
-    ASSERT_EQ(own[6], ~uint64_t{0});
-    ASSERT_EQ(own[7], lane >= 40 ? ~uint64_t{0} << 40 : 0);
+    ASSERT_EQ(own[6], whole_wave);
+    ASSERT_EQ(own[7], lane >= upper ? whole_wave << upper & whole_wave : 0);
   }
 }
 
@@ -77,7 +81,7 @@ void check_group_votes() {
     ASSERT_EQ(out[t * 4], mask) << Width << ' ' << t;
     ASSERT_EQ(out[t * 4 + 1], mask != 0);
     ASSERT_EQ(out[t * 4 + 2], mask == full);
-    ASSERT_EQ(out[t * 4 + 3], full << (t % 64 / Width * Width));
+    ASSERT_EQ(out[t * 4 + 3], full << (t % lanes / Width * Width));
   }
 }
 
@@ -88,12 +92,13 @@ TEST(vote, groups_of_lanes) {
   check_group_votes<8>();
   check_group_votes<16>();
   check_group_votes<32>();
-  check_group_votes<64>();
+  check_group_votes<wave_size>();
 }
 
 struct whole_votes {
   WAVETILE_DEVICE void operator()(const int* in, uint64_t* out, int thread) const {
-    out[thread] = (wave::any(in[thread] == 63) ? 1 : 0) | (wave::all(in[thread] < 64) ? 2 : 0) |
+    out[thread] = (wave::any(in[thread] == wave_size - 1) ? 1 : 0) |
+                  (wave::all(in[thread] < wave_size) ? 2 : 0) |
                   (wave::any(in[thread] > 1000) ? 4 : 0) | (wave::all(in[thread] != 127) ? 8 : 0);
   }
 };
@@ -104,7 +109,7 @@ TEST(vote, any_and_all) {
     in[static_cast<size_t>(i)] = i;
   const auto out = run_workgroup<whole_votes, uint64_t>(in, 128, 128);
   for (unsigned t = 0; t < 128; ++t)
-    ASSERT_EQ(out[t], t < 64 ? 11u : 0u);
+    ASSERT_EQ(out[t], t < lanes ? 11u : t / lanes == 127 / lanes ? 0u : 8u);
 }
 
 template <class T>
@@ -122,8 +127,8 @@ void check_match(unsigned different) {
   const auto out = run_workgroup<matches<T>, uint64_t>(in, 128, 128);
   for (unsigned t = 0; t < 128; ++t) {
     uint64_t mask = 0;
-    for (unsigned i = 0; i < 64; ++i)
-      mask |= uint64_t{std::memcmp(&in[t / 64 * 64 + i], &in[t], sizeof(T)) == 0} << i;
+    for (unsigned i = 0; i < lanes; ++i)
+      mask |= uint64_t{std::memcmp(&in[t / lanes * lanes + i], &in[t], sizeof(T)) == 0} << i;
     ASSERT_EQ(out[t], mask) << t;
   }
 }

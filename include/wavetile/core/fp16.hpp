@@ -10,7 +10,8 @@ namespace wavetile {
 ///
 /// A storage type: arithmetic is done in fp32. Conversion from fp32 rounds to nearest even,
 /// overflows to infinity and keeps NaNs; conversion to fp32 is exact and quiets NaNs. Both give the
-/// same bits on host and device (v_cvt_f16_f32, v_cvt_f32_f16), denormals included.
+/// same bits on host and device (v_cvt_f16_f32, v_cvt_f32_f16), denormals included; an NVIDIA GPU
+/// makes all NaNs one.
 struct fp16 {
   uint16_t bits;
 

@@ -1,8 +1,8 @@
 /// \file
-/// HIP's own element types and the compiler's, accepted wherever ours are.
+/// HIP's own element types, on NVIDIA GPUs CUDA's, and the compiler's, accepted wherever ours are.
 ///
 /// Only declares HIP's types; include <hip/hip_fp16.h>, <hip/hip_bf16.h>, <hip/hip_fp8.h>, …
-/// yourself, before or after, where you use them.
+/// or CUDA's, yourself, before or after, where you use them.
 #pragma once
 
 #include <wavetile/core/numeric_traits.hpp>
@@ -33,6 +33,28 @@ template <>
 struct numeric_traits<::__hip_fp8_e4m3> : numeric_traits<fp8_e4m3_ocp> {};
 template <>
 struct numeric_traits<::__hip_fp8_e5m2> : numeric_traits<fp8_e5m2_ocp> {};
+
+} // namespace wavetile
+
+#endif
+
+#if WAVETILE_CUDA
+
+struct __half;
+struct __nv_bfloat16;
+struct __nv_fp8_e4m3;
+struct __nv_fp8_e5m2;
+
+namespace wavetile {
+
+template <>
+struct numeric_traits<::__half> : numeric_traits<fp16> {};
+template <>
+struct numeric_traits<::__nv_bfloat16> : numeric_traits<bf16> {};
+template <>
+struct numeric_traits<::__nv_fp8_e4m3> : numeric_traits<fp8_e4m3_ocp> {};
+template <>
+struct numeric_traits<::__nv_fp8_e5m2> : numeric_traits<fp8_e5m2_ocp> {};
 
 } // namespace wavetile
 

@@ -18,8 +18,13 @@ constexpr size_t vec_alignment(size_t bytes) {
 typedef uint8_t word1 __attribute__((may_alias));
 typedef uint16_t word2 __attribute__((may_alias));
 typedef uint32_t word4 __attribute__((may_alias));
+#if WAVETILE_CUDA
+using word8 = uint2;
+using word16 = uint4;
+#else
 typedef uint32_t word8 __attribute__((vector_size(8), may_alias));
 typedef uint32_t word16 __attribute__((vector_size(16), may_alias));
+#endif
 
 /// The integer type that one access of `Bytes` bytes moves.
 template <int Bytes>

@@ -90,3 +90,8 @@ WAVETILE_HD constexpr layout xor_swizzled(int rows, int columns, int element_byt
 }
 
 } // namespace wavetile
+
+#if WAVETILE_CUDA
+// nvcc 13.0 names the type of a template argument by its mangled name in the host's stubs
+using _ZN8wavetile6layoutE = wavetile::layout;
+#endif

@@ -101,6 +101,8 @@ public:
     for (int i = 0; i < detail::word_count<V>; ++i)
       loaded.word[i] = from[i];
     return detail::bit_cast<V>(loaded);
+#elif WAVETILE_PTX
+    return load_vec<N>(reinterpret_cast<const T*>(base_ + byte_offset));
 #else
     V value;
     __builtin_memcpy(&value, __builtin_assume_aligned(base_ + byte_offset, alignof(V)), sizeof(V));
@@ -115,6 +117,8 @@ public:
     const auto stored = detail::bit_cast<detail::words_of<V>>(value);
     for (int i = 0; i < detail::word_count<V>; ++i)
       to[i] = stored.word[i];
+#elif WAVETILE_PTX
+    store_vec(reinterpret_cast<T*>(base_ + byte_offset), value);
 #else
     __builtin_memcpy(__builtin_assume_aligned(base_ + byte_offset, alignof(V)), &value, sizeof(V));
 #endif

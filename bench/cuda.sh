@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds the portable path with nvcc, runs its tests and then its benchmarks on the NVIDIA GPU of this machine,
+# and PyTorch's on the same shapes where it is installed.
+#
+#   bench/cuda.sh [--sanitize] [DIRECTORY]
+#
+# DIRECTORY (build/cuda/report) gets build.log, tests.log and one JSON file for each program. With --sanitize the
+# device suites below run under compute-sanitizer, too. Environment: CUDA_ARCHITECTURES (90), JOBS (all cores),
+# CMAKE_ARGUMENTS (where GoogleTest or Google Benchmark are not installed:
+# -DWAVETILE_GOOGLETEST_SOURCE=… -Dbenchmark_DIR=…).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+sanitize=0
+if [ "${1:-}" = --sanitize ]; then
+  sanitize=1
+  shift
+fi
+command -v nvcc > /dev/null || PATH=/usr/local/cuda/bin:$PATH
+command -v nvcc > /dev/null || {
+  echo "bench/cuda.sh: nvcc is neither on the PATH nor in /usr/local/cuda/bin" >&2
+  exit 1
+}
+build=build/cuda
+report=${1:-$build/report}
+mkdir -p "$report"
+failed=0
+
+echo "[cuda] building" >&2
+# shellcheck disable=SC2086 # several arguments
+cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${CUDA_ARCHITECTURES:-90}" ${CMAKE_ARGUMENTS:-} \
+  > "$report/build.log"
+cmake --build $build -j "${JOBS:-$(nproc)}" >> "$report/build.log" 2>&1 || {
+  grep -E 'error|FAILED' "$report/build.log" | head -n 40 >&2
+  exit 1
+}
+
+echo "[cuda] testing" >&2
+ctest --test-dir $build --output-on-failure > "$report/tests.log" 2>&1 || failed=1
+tail -n 20 "$report/tests.log"
+
+if [ $sanitize = 1 ]; then
+  for tool in memcheck racecheck initcheck synccheck; do
+    for suite in lds_device group_test group_copy_test wave_shuffle_test norm_test rms_norm_bf16_test \
+                 layer_norm_float_test; do
+      echo "[cuda] $tool $suite" >&2
+      compute-sanitizer --tool $tool --error-exitcode 1 $build/bin/$suite > "$report/$tool-$suite.log" 2>&1 \
+        || failed=1
+      tail -n 1 "$report/$tool-$suite.log"
+    done
+  done
+fi
+
+for name in softmax reduce norms; do
+  echo "[cuda] bench_$name" >&2
+  $build/bin/bench_$name --benchmark_out="$report/bench_$name.json" --benchmark_out_format=json || failed=1
+done
+if python3 -c 'import torch' 2> /dev/null; then
+  python3 bench/peers/torch_rows.py "$report/torch_rows.json" || failed=1
+fi
+exit $failed
