@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Compiles device code of the portable path with nvcc where there is one; needs no NVIDIA GPU.
+#
+#   cuda_compile.sh SOURCE_DIRECTORY
+set -euo pipefail
+cd "$1"
+nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || {
+  echo "skipped: nvcc is neither on the PATH nor in /usr/local/cuda/bin, so the CUDA path is not compiled"
+  exit 0
+}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+for source in tests/wave/lane_test.hip tests/group/copy_test.hip; do
+  "$nvcc" -x cu -arch=sm_90 -std=c++20 --expt-relaxed-constexpr --diag-suppress=554,128,177 \
+    -Xcompiler=-Wall,-Wextra,-Wno-restrict -Werror=all-warnings -Iinclude -Itests/support -Itests/support/cuda \
+    -Itests/wavesim -c "$source" -o "$folder/object.o"
+  echo "compiled $source"
+done
