@@ -198,7 +198,7 @@ inline bool same_elements(const operand& a, const operand& b) {
 // brings two rows that are `distance` bytes apart into contact?
 inline bool rows_meet(const row_grid& grid, const row_grid& other, int axis, int64_t distance) {
   const int64_t other_bytes = other.row_bytes;
-  if (axis == grid.axes)
+  if (axis >= grid.axes || axis >= max_rank)
     return distance < grid.row_bytes && distance > -other_bytes;
   int64_t reach = grid.row_bytes > other_bytes ? grid.row_bytes : other_bytes;
   for (int inner = axis + 1; inner < grid.axes; ++inner)
