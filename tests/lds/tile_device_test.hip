@@ -145,6 +145,7 @@ public:
   int of(lds_op op) {
     if (!running_)
       return -1;
+    EXPECT_EQ(hipDeviceSynchronize(), hipSuccess); // the launch may still be on its way
     counters_.end(nullptr);
     std::vector<wavesim_instruction> all(counters_.instructions(nullptr, 0));
     counters_.instructions(all.data(), all.size());
