@@ -38,11 +38,9 @@ void add_norm_options(CLI::App& app, operators::norm_command& norm) {
   CLI::Option* sum = app.add_option("--sum", norm.sum, "file for input + residual");
   residual->needs(sum);
   sum->needs(residual);
-  CLI::Option* quantise =
-      app.add_option("--quantise", norm.quantise,
-                     "8-bit results, each row by its largest magnitude; not with a residual")
-          ->check(CLI::IsMember({"fp8", "int8"}))
-          ->excludes(residual);
+  CLI::Option* quantise = app.add_option("--quantise", norm.quantise,
+                                         "8-bit results, each row by its largest magnitude")
+                              ->check(CLI::IsMember({"fp8", "int8"}));
   CLI::Option* scales = app.add_option("--scales", norm.scales, "file for the scale of each row");
   quantise->needs(scales);
   scales->needs(quantise);

@@ -10,6 +10,8 @@
 #include <wavetile/layer_norm.hpp>
 #include <wavetile/rms_norm.hpp>
 
+#include <type_traits>
+
 namespace operators {
 
 /// One number for each column, in fp32; `otherwise` where there is no file.
@@ -34,14 +36,12 @@ public:
         bias_(column_numbers(command.bias, "bias", columns_, 0)) {}
 
   void run() {
-    if (!command_.residual.empty())
-      with_residual();
-    else if (command_.quantise == "fp8")
-      quantised<wavetile::fp8_e4m3_fnuz>();
+    if (command_.quantise == "fp8")
+      run_into<wavetile::fp8_e4m3_fnuz>();
     else if (command_.quantise == "int8")
-      quantised<std::int8_t>();
+      run_into<std::int8_t>();
     else
-      plain();
+      run_into<T>();
   }
 
 private:
@@ -65,44 +65,46 @@ private:
   }
   auto weight() const { return wavetile::make_view(weight_.data(), columns_); }
 
-  void plain() {
-    const example::device_array<T> y(x_.size());
-    call(
-        wavetile::norm_arrays{.x = matrix(x_), .y = matrix(y), .weight = weight(), .bias = bias()});
-    npy::write(command_.output, to_npy<T>(y.to_host(), shape_));
-  }
-
-  void with_residual() {
-    const npy::array residual = npy::read(command_.residual);
-    if (residual.shape != shape_)
-      throw npy::error(command_.residual + ": a residual of shape " +
-                       npy::shape_text(residual.shape) + ", the input has " +
-                       npy::shape_text(shape_));
-    const example::device_array<T> sum(elements_as<T>(residual)), y(x_.size());
-    call(wavetile::norm_arrays{.x = matrix(x_),
-                               .y = matrix(y),
-                               .weight = weight(),
-                               .bias = bias(),
-                               .residual = matrix(sum),
-                               .sum = matrix(sum)});
-    npy::write(command_.output, to_npy<T>(y.to_host(), shape_));
-    npy::write(command_.sum, to_npy<T>(sum.to_host(), shape_));
-  }
-
-  template <class Q>
-  void quantised() {
-    const example::device_array<Q> y(x_.size());
-    const example::device_array<float> scales(static_cast<std::size_t>(rows_));
-    call(wavetile::norm_arrays{.x = matrix(x_),
-                               .y = matrix(y),
-                               .weight = weight(),
-                               .bias = bias(),
-                               .scales = wavetile::make_view(scales.data(), rows_)});
-    std::vector<float> values;
-    for (const Q value : y.to_host())
-      values.push_back(wavetile::convert<float>(value));
-    npy::write(command_.output, to_npy<float>(values, shape_));
-    npy::write(command_.scales, to_npy<float>(scales.to_host(), {rows_}));
+  /// Y other than T: 8-bit results with a scale for each row.
+  template <class Y>
+  void run_into() {
+    constexpr bool quantised = !std::is_same_v<Y, T>;
+    const example::device_array<Y> y(x_.size());
+    const example::device_array<float> scale_of_row(static_cast<std::size_t>(rows_));
+    const auto scales = [&] {
+      if constexpr (quantised)
+        return wavetile::make_view(scale_of_row.data(), rows_);
+      else
+        return wavetile::no_array{};
+    }();
+    if (command_.residual.empty()) {
+      call(wavetile::norm_arrays{
+          .x = matrix(x_), .y = matrix(y), .weight = weight(), .bias = bias(), .scales = scales});
+    } else {
+      const npy::array residual = npy::read(command_.residual);
+      if (residual.shape != shape_)
+        throw npy::error(command_.residual + ": a residual of shape " +
+                         npy::shape_text(residual.shape) + ", the input has " +
+                         npy::shape_text(shape_));
+      const example::device_array<T> sum(elements_as<T>(residual));
+      call(wavetile::norm_arrays{.x = matrix(x_),
+                                 .y = matrix(y),
+                                 .weight = weight(),
+                                 .bias = bias(),
+                                 .residual = matrix(sum),
+                                 .sum = matrix(sum),
+                                 .scales = scales});
+      npy::write(command_.sum, to_npy<T>(sum.to_host(), shape_));
+    }
+    if constexpr (quantised) {
+      std::vector<float> values;
+      for (const Y value : y.to_host())
+        values.push_back(wavetile::convert<float>(value));
+      npy::write(command_.output, to_npy<float>(values, shape_));
+      npy::write(command_.scales, to_npy<float>(scale_of_row.to_host(), {rows_}));
+    } else {
+      npy::write(command_.output, to_npy<T>(y.to_host(), shape_));
+    }
   }
 
   const norm_command& command_;

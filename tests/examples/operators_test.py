@@ -353,17 +353,18 @@ def test_norms(folder):
     # relative error of 8-bit numbers, half of the smallest, the largest
     eight_bits = {"fp8": (2.0**-4, 2.0**-11, 240), "int8": (0, 0.5, 127)}
     for kind, dtype, form in itertools.product(("rms_norm", "layer_norm"), DTYPES,
-                                               ("bare", "parameters", "residual", "fp8", "int8")):
+                                               ("bare", "parameters", "residual", "fp8", "int8", "residual fp8")):
         name = "%s %s %s" % (kind, dtype, form)
+        bits = form.split()[-1]
         layer, bare = kind == "layer_norm", form == "bare"
         arguments = [kind, "--input", folder + "/x.npy", "--output", folder + "/y.npy", "--dtype", dtype]
         if not bare:
             arguments += ["--weight", folder + "/w.npy"]
             arguments += ["--bias", folder + "/b.npy"] if layer else []
-        if form == "residual":
+        if "residual" in form:
             arguments += ["--residual", folder + "/r.npy", "--sum", folder + "/s.npy"]
-        if form in eight_bits:
-            arguments += ["--quantise", form, "--scales", folder + "/scales.npy"]
+        if bits in eight_bits:
+            arguments += ["--quantise", bits, "--scales", folder + "/scales.npy"]
         outcome = run(*arguments)
         check(outcome.returncode == 0, name + ": " + outcome.stderr)
         if outcome.returncode != 0:
@@ -372,16 +373,16 @@ def test_norms(folder):
         check(got_shape == shape and descr == "<f4", name + ": shape or type")
         round_input, unit = DTYPES[dtype]
         h = [round_input(value) for value in x]
-        if form == "residual":
+        if "residual" in form:
             h = [round_input(fp32(a + round_input(b))) for a, b in zip(h, residual)]
             check(list(load(folder + "/s.npy")[2]) == h, name + ": the sum")
-        scales = load(folder + "/scales.npy")[2] if form in eight_bits else [1.0] * rows
+        scales = load(folder + "/scales.npy")[2] if bits in eight_bits else [1.0] * rows
         for r in range(rows):
             values = normalised(h[r * columns:(r + 1) * columns], ones if bare else weight,
                                 bias if layer and not bare else zeros, layer)
             smallest = 0
-            if form in eight_bits:
-                unit, half, most = eight_bits[form]
+            if bits in eight_bits:
+                unit, half, most = eight_bits[bits]
                 smallest = half * scales[r]
                 check(abs(scales[r] * most - max(map(abs, values))) <= 2.0**-18 * scales[r] * most,
                       "%s: scale of row %d" % (name, r))

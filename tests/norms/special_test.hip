@@ -48,6 +48,13 @@ TEST(norm_types, may_all_differ) {
   }
 }
 
+TEST(norm_types, results_of_another_16_bit_type) {
+  for (const std::int64_t columns : {7, 1000, 4100}) {
+    norm_case<norm_kind::rms, bf16, fp16>{.rows = 3, .columns = columns}.run_and_check();
+    norm_case<norm_kind::layer, fp16, bf16, float>{.rows = 3, .columns = columns}.run_and_check();
+  }
+}
+
 TEST(norm_options_, epsilon_counts) {
   for (const float epsilon : {0.0f, 1e-6f, 1.0f, 100.0f}) {
     norm_case<norm_kind::rms, float> rms{.rows = 2, .columns = 100};
