@@ -110,15 +110,14 @@ struct matmul_mainloop {
       int64_t column, int64_t k_begin, int64_t k_end, storage& memory,
       AfterBlock&& after_block = {}) {
     constexpr bool in_blocks = wavetile::detail::remove_reference<AfterBlock>::type::in_blocks;
-    constexpr int least_steps = in_blocks ? 2 : 1;
     const int thread = thread_id();
     // a wave whose part lies outside the matrix brings operands for the others, and no more
     const bool active =
         row + wave_place().row < a.extent[0] && column + wave_place().column < b.extent[0];
     int64_t k = k_begin;
     bool stored = false; // whether the step from k on is in LDS
-    if (k_end - k >= least_steps * tile_k && copy_a::reaches(a) && copy_b::reaches(b)) {
-      const int64_t whole = (k_end - k) / tile_k;
+    const int64_t whole = copy_a::reaches(a) && copy_b::reaches(b) ? (k_end - k_begin) / tile_k : 0;
+    if (whole >= 2) {
       auto steps = static_cast<uint32_t>(whole < most_steps ? whole : most_steps);
       steps -= in_blocks ? steps % 2 : 0;
       detail::keep_scalar(steps);
@@ -128,6 +127,12 @@ struct matmul_mainloop {
         run_steady<false>(d, a, b, row, column, k, steps, memory, thread, after_block);
       k += int64_t{steps / 2 * 2} * tile_k;
       stored = steps % 2 != 0;
+    } else if (whole == 1) {
+      pipeline p(memory, wave_place());
+      p.start(a, b, row, column, k, 0, thread);
+      p.store_all();
+      group::barrier();
+      stored = true;
     }
     const typename operand_a::tile_type lds_a(memory.stages[0].a);
     const typename operand_b::tile_type lds_b(memory.stages[0].b);
@@ -220,20 +225,17 @@ private:
     return available > 3 ? available * 3 / 4 : 1;
   }
 
-  /// Pairs of whole steps, and of an odd number the last one to the first stage of LDS. While step
-  /// i is multiplied, step i + 1 goes from registers to the other stage of LDS and step i + 1 +
-  /// `steps_ahead` from memory to registers; each depth of fragments is read while the one before
-  /// is multiplied. Without `Active` nothing is read or multiplied.
+  /// Pairs of whole steps, at least one, and of an odd number the last one to the first stage of
+  /// LDS. While step i is multiplied, step i + 1 goes from registers to the other stage of LDS and
+  /// step i + 1 + `steps_ahead` from memory to registers; each depth of fragments is read while the
+  /// one before is multiplied. Without `Active` nothing is read or multiplied.
   template <bool Active, class AfterBlock>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
   run_steady(accumulators& d, const view<const A, 2>& a, const view<const B, 2>& b, int64_t row,
              int64_t column, int64_t k, uint32_t steps, storage& memory, int thread,
              AfterBlock& after_block) {
     pipeline p(memory, wave_place());
-    p.a.start(a, row, k, thread);
-    p.b.start(b, column, k, thread);
-    p.left = static_cast<int>(steps) - 1;
-    p.load_all(0);
+    p.start(a, b, row, column, k, static_cast<int>(steps) - 1, thread);
     p.advance();
     p.store_all();
 #pragma unroll
@@ -250,14 +252,16 @@ private:
     const bool behind = wave_id() >= Config.waves() / 2;
     if (in_turns && behind)
       detail::end_turn();
-      // one exit: the compiler joins several, and a wait where they meet is one of the loop too
+    // one exit: the compiler joins several, and a wait where they meet is one of the loop too; and
+    // no way around the loop, on which all sums would be copied
+    uint32_t rounds = steps / 2;
 #pragma unroll 1
-    for (uint32_t rounds = steps / 2; rounds != 0; --rounds) {
+    do {
       p.template step<0, Active>(d);
       p.template step<1, Active>(d);
       if constexpr (Active && AfterBlock::in_blocks)
         after_block(d);
-    }
+    } while (--rounds != 0);
     if (in_turns && !behind)
       detail::end_turn();
     group::barrier();
@@ -276,6 +280,16 @@ private:
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE pipeline(storage& lds, coordinate wave)
         : from_a(wave.row), from_b(wave.column), memory(lds) {}
 
+    /// The step from k on is on its way to registers; `more` steps follow it.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void start(const view<const A, 2>& first,
+                                                     const view<const B, 2>& second, int64_t row,
+                                                     int64_t column, int64_t k, int more,
+                                                     int thread) {
+      a.start(first, row, k, thread);
+      b.start(second, column, k, thread);
+      left = more;
+      load_all(0);
+    }
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_all(int slot) {
 #pragma unroll
       for (int i = 0; i < copy_a::loads; ++i)
