@@ -118,7 +118,7 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
   constexpr bool has_scales = is_present<array_element_t<Scales>>;
   static_assert(is_present<x_element> && is_present<y_element>,
                 "wavetile: norm_arrays needs the views x and y");
-  static_assert(!detail::is_const_v<y_element>, "wavetile: y is written, its elements are const");
+  static_assert(!is_const_v<y_element>, "wavetile: y is written, its elements are const");
   static_assert(has_residual == is_present<array_element_t<Sum>>,
                 "wavetile: residual and sum go together: x + residual is written to sum");
   static_assert(!has_scales || is_any_of_v<Scales, view<float, 1>>,
