@@ -67,8 +67,8 @@ Compute factor_as(double value) {
 }
 
 /// Scales that are read: aligned, apart from the result.
-inline status check_scale(const char* name, const matmul_scale& scale, int64_t count,
-                          const kernels::operand& d) {
+inline status check_scale_array(const char* name, const matmul_scale& scale, int64_t count,
+                                const kernels::operand& d) {
   if (scale.kind == scale_kind::none)
     return {};
   const int64_t extent[] = {scale.kind == scale_kind::tensor ? 1 : count}, stride[] = {1};
@@ -109,9 +109,11 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
   if (problem.m == 0 || problem.n == 0 || problem.batches == 0)
     return {};
   if (problem.k > 0) {
-    if (const status outcome = check_scale("scale_a", options.scale_a, problem.m, call.d); !outcome)
+    if (const status outcome = check_scale_array("scale_a", options.scale_a, problem.m, call.d);
+        !outcome)
       return outcome;
-    if (const status outcome = check_scale("scale_b", options.scale_b, problem.n, call.d); !outcome)
+    if (const status outcome = check_scale_array("scale_b", options.scale_b, problem.n, call.d);
+        !outcome)
       return outcome;
   }
 

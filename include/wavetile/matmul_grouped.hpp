@@ -98,9 +98,11 @@ status summarize_list(const matmul_item<A, B, D>* items, int64_t count,
     if (m > 0 && n > 0) {
       summary.work = true;
       if (problem.k > 0) {
-        if (const status outcome = check_scale("scale_a", options.scale_a, m, call.d); !outcome)
+        if (const status outcome = check_scale_array("scale_a", options.scale_a, m, call.d);
+            !outcome)
           return numbered(outcome);
-        if (const status outcome = check_scale("scale_b", options.scale_b, n, call.d); !outcome)
+        if (const status outcome = check_scale_array("scale_b", options.scale_b, n, call.d);
+            !outcome)
           return numbered(outcome);
       }
       summary.flops +=
