@@ -273,6 +273,7 @@ TEST(device_tile, searched_layout_loses_no_clock) {
   const bool simulated = wavesim_counters_find(&counters) != 0 && counters.begin() == 0;
   searched_kernel<<<1, 64>>>(in.data(), out.data());
   WAVETILE_TEST_HIP(hipGetLastError());
+  EXPECT_EQ(hipDeviceSynchronize(), hipSuccess); // the launch may still be on its way
   if (simulated) {
     wavesim_counts counts{};
     counts.size = sizeof counts;
