@@ -78,14 +78,14 @@ constexpr int slots_within(int registers, int bytes) {
 /// `loaded_bytes` what it takes while it arrives: the same, or x and residual.
 constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes) {
   constexpr int usual = 16; // registers for the row, where rows are short enough
-  constexpr int small = 256 / wave_size;
+  constexpr int few_waves = 256 / wave_size;
   switch (kernel) {
   case norm_kernel::short_rows:
     return {norm_method::lanes, 4, 1};
   case norm_kernel::wave_rows:
     return {norm_method::lanes, 4, slots_within(usual, chunk_bytes)};
   case norm_kernel::small_workgroup:
-    return {norm_method::workgroup, small, slots_within(usual, chunk_bytes)};
+    return {norm_method::workgroup, few_waves, slots_within(usual, chunk_bytes)};
   case norm_kernel::workgroup:
     return {norm_method::workgroup, 16, slots_within(usual, chunk_bytes)};
   case norm_kernel::large_workgroup: // 128 registers a lane are all there are
