@@ -145,61 +145,19 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
                          .append(options.kernel)
                          .append(", which only calls with it as template argument have code for");
   }
-  const bool forced = choice != matmul_choice::automatic;
-  constexpr int bytes = static_cast<int>(sizeof(typename Types::a));
-  if (choice == matmul_choice::skinny && largest.m > skinny_rows)
-    result.outcome = status::failure(status_code::unsupported_shape, "kernel",
-                                     "skinny takes at most 16 rows of op(A), here are ")
-                         .append(largest.m);
-  if (forced && !kernels::suits(choice, bytes, largest.order_a, largest.order_b))
-    result.outcome = status::failure(status_code::unsupported_shape, "kernel", "it is ")
-                         .append(name_of(choice))
-                         .append(", which is not for 8-bit operands that are both strided in k");
+  if (const status fits = check_forced(largest, largest.m, choice); !fits)
+    result.outcome = fits;
   if (result.outcome.ok())
     result.outcome = check_device(device);
   const target& facts = device.facts();
   const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
-  bool found = false;
-  double best = 0;
-  for (int i = 1; i < matmul_choice_count; ++i) {
-    const auto one = static_cast<matmul_choice>(i);
-    matmul_refusal& refused = result.refused[i];
-    if (forced ? one != choice : !in_every_call(one)) {
-      refused = forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
-      continue;
-    }
-    if (one == matmul_choice::skinny && largest.m > skinny_rows) {
-      refused = matmul_refusal::too_many_rows;
-      continue;
-    }
+  choose_tile(result, largest, largest.m, choice, [&](matmul_choice one) {
     const auto cut = cut_of(one, largest, facts);
-    const double time =
-        one == matmul_choice::skinny
-            ? 0
-            : static_cast<double>(divide_up(tiles_of_list(items, count, options, cut), cus)) *
-                  cut.tile_m * cut.tile_n / cut.efficiency;
-    result.relative_time[i] = time;
-    if (!found || time < best) {
-      found = true;
-      best = time;
-      result.choice = one;
-    }
-  }
-  if (forced)
-    result.choice = choice;
-  for (int i = 1; i < matmul_choice_count; ++i) {
-    if (result.refused[i] == matmul_refusal::none && i != static_cast<int>(result.choice))
-      result.refused[i] = matmul_refusal::slower;
-    result.relative_time[i] = best > 0 ? result.relative_time[i] / best : 0;
-  }
+    return static_cast<double>(divide_up(tiles_of_list(items, count, options, cut), cus)) *
+           cut.tile_m * cut.tile_n / cut.efficiency;
+  });
   const auto cut = cut_of(result.choice, largest, facts);
-  result.tile_m = cut.tile_m;
-  result.tile_n = cut.tile_n;
-  result.tile_k = cut.tile_k;
-  result.threads = cut.threads;
-  result.lds_bytes = cut.lds_bytes;
-  result.accumulator_registers = cut.registers;
-  result.register_limit = cut.threads > 4 * facts.wave_size ? 256 : 512;
+  describe_cut(result, cut);
   result.rows = largest.m;
   result.columns = largest.n;
   result.depth = largest.k;

@@ -193,6 +193,74 @@ constexpr int64_t useful_splits(int64_t groups, int64_t cus, int64_t steps) {
   return splits < 1 ? 1 : splits > 64 ? 64 : splits;
 }
 
+/// Chooses the tile for a product of `rows` rows, or takes the one that is forced: fills
+/// `result.choice`, `refused` and `relative_time`. `time(choice)` is the expected time of one.
+template <class Time>
+constexpr void choose_tile(matmul_plan& result, const matmul_problem& problem, int64_t rows,
+                           matmul_choice forced, const Time& time) {
+  const bool is_forced = forced != matmul_choice::automatic;
+  bool found = false;
+  double best = 0;
+  for (int i = 1; i < matmul_choice_count; ++i) {
+    const auto choice = static_cast<matmul_choice>(i);
+    matmul_refusal& refused = result.refused[i];
+    if (is_forced ? choice != forced : !in_every_call(choice)) {
+      refused = is_forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
+      continue;
+    }
+    if (!kernels::suits(choice, size_of(problem.a), problem.order_a, problem.order_b)) {
+      refused = matmul_refusal::unsuited;
+      continue;
+    }
+    if (choice == matmul_choice::skinny && rows > skinny_rows) {
+      refused = matmul_refusal::too_many_rows;
+      continue;
+    }
+    // skinny reads op(B) once, at the rate of memory: nothing is faster
+    const double one = choice == matmul_choice::skinny ? 0 : time(choice);
+    result.relative_time[i] = one;
+    if (!found || one < best) {
+      found = true;
+      best = one;
+      result.choice = choice;
+    }
+  }
+  if (is_forced)
+    result.choice = forced;
+  for (int i = 1; i < matmul_choice_count; ++i) {
+    if (result.refused[i] == matmul_refusal::none && i != static_cast<int>(result.choice))
+      result.refused[i] = matmul_refusal::slower;
+    result.relative_time[i] = best > 0 ? result.relative_time[i] / best : 0;
+  }
+}
+
+/// Whether a product of `rows` rows can run with the tile that was asked for by name or template
+/// argument.
+constexpr status check_forced(const matmul_problem& problem, int64_t rows, matmul_choice forced) {
+  if (forced == matmul_choice::skinny && rows > skinny_rows)
+    return status::failure(status_code::unsupported_shape, "kernel",
+                           "skinny takes at most 16 rows of op(A), here are ")
+        .append(rows);
+  if (forced != matmul_choice::automatic &&
+      !kernels::suits(forced, size_of(problem.a), problem.order_a, problem.order_b))
+    return status::failure(status_code::unsupported_shape, "kernel", "it is ")
+        .append(name_of(forced))
+        .append(", which is not for 8-bit operands that are both strided in k; "
+                "allowed: large, middle, compact");
+  return {};
+}
+
+/// What the plan says of its tile.
+constexpr void describe_cut(matmul_plan& result, const matmul_cut& cut) {
+  result.tile_m = cut.tile_m;
+  result.tile_n = cut.tile_n;
+  result.tile_k = cut.tile_k;
+  result.threads = cut.threads;
+  result.lds_bytes = cut.lds_bytes;
+  result.accumulator_registers = cut.registers;
+  result.register_limit = cut.threads > 4 * matmul_wave_size ? 256 : 512;
+}
+
 } // namespace detail
 
 /// The plan for a product on a device. Pure: no runtime call, usable for devices that are not there
@@ -218,66 +286,21 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   const bool empty = m == 0 || n == 0 || problem.batches == 0;
   const int64_t step_floor = k > 0 ? k : 1;
 
-  const bool forced = problem.choice != matmul_choice::automatic;
-  bool found = false;
-  double best = 0;
-  for (int i = 1; i < matmul_choice_count; ++i) {
-    const auto choice = static_cast<matmul_choice>(i);
-    if (forced ? choice != problem.choice : !in_every_call(choice)) {
-      result.refused[i] = forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
-      continue;
-    }
-    if (!kernels::suits(choice, bytes, problem.order_a, problem.order_b)) {
-      result.refused[i] = matmul_refusal::unsuited;
-      continue;
-    }
-    if (choice == matmul_choice::skinny && m > skinny_rows) {
-      result.refused[i] = matmul_refusal::too_many_rows;
-      continue;
-    }
+  detail::choose_tile(result, problem, m, problem.choice, [&](matmul_choice choice) {
     const auto cut = detail::cut_of(choice, problem, facts);
     const int64_t tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n) * problem.batches;
     const int64_t splits =
         problem.workspace_bytes > 0
             ? detail::useful_splits(tiles, cus, divide_up(step_floor, cut.tile_k))
             : 1;
-    double time = static_cast<double>(divide_up(tiles * splits, cus)) /
-                  static_cast<double>(splits) * cut.tile_m * cut.tile_n / cut.efficiency;
-    if (choice == matmul_choice::skinny)
-      time = 0; // reads op(B) once, at the rate of memory: nothing is faster
-    result.relative_time[i] = time;
-    if (!found || time < best) {
-      found = true;
-      best = time;
-      result.choice = choice;
-    }
-  }
-  if (forced)
-    result.choice = problem.choice;
-  for (int i = 1; i < matmul_choice_count; ++i) {
-    if (result.refused[i] == matmul_refusal::none && i != static_cast<int>(result.choice))
-      result.refused[i] = matmul_refusal::slower;
-    result.relative_time[i] = best > 0 ? result.relative_time[i] / best : 0;
-  }
-  if (forced && problem.choice == matmul_choice::skinny && m > skinny_rows && result.outcome.ok())
-    result.outcome = status::failure(status_code::unsupported_shape, "kernel",
-                                     "skinny takes at most 16 rows of op(A), here are ")
-                         .append(m);
-  if (forced && !kernels::suits(problem.choice, bytes, problem.order_a, problem.order_b) &&
-      result.outcome.ok())
-    result.outcome = status::failure(status_code::unsupported_shape, "kernel", "it is ")
-                         .append(name_of(problem.choice))
-                         .append(", which is not for 8-bit operands that are both strided in k; "
-                                 "allowed: large, middle, compact");
+    return static_cast<double>(divide_up(tiles * splits, cus)) / static_cast<double>(splits) *
+           cut.tile_m * cut.tile_n / cut.efficiency;
+  });
+  if (result.outcome.ok())
+    result.outcome = detail::check_forced(problem, m, problem.choice);
 
   const auto cut = detail::cut_of(result.choice, problem, facts);
-  result.tile_m = cut.tile_m;
-  result.tile_n = cut.tile_n;
-  result.tile_k = cut.tile_k;
-  result.threads = cut.threads;
-  result.lds_bytes = cut.lds_bytes;
-  result.accumulator_registers = cut.registers;
-  result.register_limit = cut.threads > 256 ? 256 : 512;
+  detail::describe_cut(result, cut);
   result.tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n);
 
   const int64_t step = cut.tile_k > problem.k_multiple ? cut.tile_k : problem.k_multiple;
