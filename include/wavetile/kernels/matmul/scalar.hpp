@@ -22,7 +22,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint64_t uniform(uint64_t value) {
 template <class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void keep_scalar(T& value) {
   value = uniform(value); // nothing, where it is known to be scalar
-#if WAVETILE_AMDGCN
+#if WAVETILE_AMDGCN &&                                                                             \
+    defined(__OPTIMIZE__) // else values live in memory, and come back in vector registers
   asm("" : "+s"(value));
 #endif
 }
