@@ -49,7 +49,7 @@ struct warp_operand {
   static constexpr lds_access access_at(int row = 0, int k = 0) {
     return lds_read(16, [=](int lane) { return lane < 32 ? place(lane, row, k) : inactive_lane; });
   }
-  static constexpr lds_access access = access_at();
+  static constexpr lds_access access = access_at(0, 0);
 
 #if WAVETILE_CUDA
   /// From the address in LDS of this lane's `place`.
