@@ -63,6 +63,32 @@ TEST(softmax_resources, are_those_of_the_plan) {
   expect_softmax_plans<bf16, softmax_form::log_softmax>();
 }
 
+/// The longest gradients that stay in registers: two rows and a mask beside them.
+template <class T, class Mask, softmax_form Form>
+void expect_longest_masked_gradient() {
+  using types = kernels::softmax_backward_types<T, T, T, kernels::additive_mask<Mask>, Form>;
+  constexpr auto config = kernels::config_for<types>(softmax_kernel::large_workgroup);
+  softmax_problem problem;
+  problem.form = Form;
+  problem.input = problem.gradient = problem.output = numeric_traits<T>::type;
+  problem.mask = mask_kind::additive;
+  problem.mask_type = numeric_traits<Mask>::type;
+  problem.rows = 4;
+  problem.columns = config.chunk_capacity() * types::chunk;
+  const softmax_plan p = plan(problem, describe_device("gfx942", 304));
+  ASSERT_EQ(p.config, config);
+  expect_resources(
+      reinterpret_cast<const void*>(&kernels::softmax_backward_workgroup<types, config>),
+      p.lds_bytes, p.register_limit, p.config.threads(), name_of(Form));
+}
+
+TEST(softmax_resources, masked_gradients_need_no_scratch) {
+  expect_longest_masked_gradient<bf16, float, softmax_form::softmax_backward>();
+  expect_longest_masked_gradient<bf16, bf16, softmax_form::softmax_backward>();
+  expect_longest_masked_gradient<bf16, float, softmax_form::log_softmax_backward>();
+  expect_longest_masked_gradient<float, float, softmax_form::log_softmax_backward>();
+}
+
 template <class Op, class Input, class Output>
 void expect_reduce_plans() {
   using reduction = kernels::reduction<Op, Input, Output>;

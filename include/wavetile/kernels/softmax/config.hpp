@@ -87,6 +87,8 @@ constexpr int large_slots(softmax_form form, mask_kind mask, int chunk, int held
     slots /= 2;
   if (mask == mask_kind::additive && !is_backward(form))
     return slots / 2;
+  if (mask == mask_kind::additive && chunk > 4 && slots > 4)
+    return 4; // two rows of 16 bits and a mask that may be fp32
   return mask == mask_kind::keep && chunk > 4 && slots > 8 ? 8 : slots;
 }
 
