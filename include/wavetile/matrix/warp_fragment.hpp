@@ -5,8 +5,8 @@
 
 #include <wavetile/arch/cuda/mma.hpp>
 #include <wavetile/arch/cuda/mma_layout.hpp>
-#include <wavetile/core/vec.hpp>
 #include <wavetile/core/numeric_traits.hpp>
+#include <wavetile/core/vec.hpp>
 
 namespace wavetile {
 
