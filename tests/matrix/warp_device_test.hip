@@ -131,9 +131,9 @@ TEST(warp_mma, int8_wraps) {
 
 // A tile comes to LDS by cp.async, in the layout that was searched, and goes to fragments: those of
 // both orders are what the host says.
-template <class T, warp_order Order, int Rows, int Columns>
+template <fragment_role Role, class T, warp_order Order, int Rows, int Columns>
 struct tile_case {
-  using operand = warp_operand<T, Order>;
+  using operand = warp_operand<Role, T, Order>;
   static constexpr int in_row = Columns * static_cast<int>(sizeof(T)) / 16;
   static constexpr lds_access write = lds_write(16, [](int lane) {
     return lane < 32 ? coordinate{lane / in_row, lane % in_row * operand::run} : inactive_lane;
@@ -157,13 +157,13 @@ WAVETILE_KERNEL void operand_kernel(const T* matrix, uint32_t* out, int row, int
   instruction::wait_copies<0>();
   instruction::barrier();
   const auto read = Case::operand::template load<where>(base, lane_id(), row, k);
-  for (int i = 0; i < 4; ++i)
-    out[lane_id() * 4 + i] = read.word[i];
+  static_assert(sizeof read == 16);
+  memcpy(out + lane_id() * 4, &read, sizeof read);
 }
 
-template <class T, warp_order Order, int Rows, int Columns>
-void check_operand() {
-  using one = tile_case<T, Order, Rows, Columns>;
+template <fragment_role Role, class T, warp_order Order, int Rows, int Columns>
+void check_role() {
+  using one = tile_case<Role, T, Order, Rows, Columns>;
   using operand = typename one::operand;
   constexpr bool along = Order == warp_order::k_contiguous;
   std::vector<T> matrix(std::size_t{Rows} * Columns);
@@ -184,7 +184,11 @@ void check_operand() {
         T elements[warp_a<T>::size];
         std::memcpy(elements, &words[static_cast<std::size_t>(lane) * 4], sizeof elements);
         for (int i = 0; i < warp_a<T>::size; ++i) {
-          const matrix_element at = warp_a<T>::element(lane, i);
+          constexpr int in_half = warp_b<T>::size; // of a pair of B's fragments
+          const matrix_element of_b = warp_b<T>::element(lane, i % in_half);
+          const matrix_element at = Role == fragment_role::a
+                                        ? warp_a<T>::element(lane, i)
+                                        : matrix_element{of_b.column + i / in_half * 8, of_b.row};
           const int r = row + operand::row_of(at.row), c = k + at.column;
           const T expected =
               matrix[static_cast<std::size_t>(along ? r * Columns + c : c * Columns + r)];
@@ -193,6 +197,12 @@ void check_operand() {
         }
       }
     }
+}
+
+template <class T, warp_order Order, int Rows, int Columns>
+void check_operand() {
+  check_role<fragment_role::a, T, Order, Rows, Columns>();
+  check_role<fragment_role::b, T, Order, Rows, Columns>();
 }
 
 TEST(warp_operand, sixteen_bits) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -99,9 +100,9 @@ TEST(warp_layout, is_a_bijection) {
 // ldmatrix as the manual says it: register i of lane l holds elements 2 (l mod 4), + 1 of row l / 4
 // of matrix i, whose row r lane 8 i + r points to; of the transposed matrix with .trans. The
 // fragments that come of it must be those of the instruction.
-template <class T, warp_order Order>
+template <class T, warp_order Order, role Role>
 void expect_fragments() {
-  using operand = warp_operand<T, Order>;
+  using operand = warp_operand<Role, T, Order>;
   constexpr bool strided = Order == warp_order::k_strided;
   constexpr int bytes = static_cast<int>(sizeof(T));
   for (int lane = 0; lane < 32; ++lane) {
@@ -116,46 +117,48 @@ void expect_fragments() {
         const int element = at.column + byte_in_row / bytes;
         found[reg][byte] = strided ? std::pair{element, at.row} : std::pair{at.row, element};
       }
-    if (strided && bytes == 1) // sort_bytes, byte by byte
-      for (int half = 0; half < 4; half += 2) {
-        std::pair<int, int> even[4], odd[4];
-        for (int i = 0; i < 4; ++i) {
-          even[i] = found[half + i / 2][i % 2 * 2];
-          odd[i] = found[half + i / 2][i % 2 * 2 + 1];
-        }
-        for (int i = 0; i < 4; ++i) {
-          found[half][i] = even[i];
-          found[half + 1][i] = odd[i];
-        }
-      }
-    for (int i = 0; i < warp_a<T>::size; ++i) {
-      const matrix_element at = warp_a<T>::element(lane, i);
-      const int byte = i * bytes;
-      const std::pair expected{operand::row_of(at.row), at.column};
-      EXPECT_EQ(found[byte / 4][byte % 4], expected) << "lane " << lane << " element " << i;
+    if (strided && bytes == 1) { // sort_bytes, byte by byte
+      std::pair<int, int> sorted[4][4];
+      for (int half = 0; half < 2; ++half)
+        for (int i = 0; i < 4; ++i)
+          for (int odd = 0; odd < 2; ++odd)
+            sorted[Role == role::a ? 2 * half + odd : 2 * odd + half][i] =
+                found[2 * half + i / 2][i % 2 * 2 + odd];
+      std::copy(&sorted[0][0], &sorted[0][0] + 16, &found[0][0]);
     }
-    // columns 8 h … of the 16 are B's fragment h: registers h, h + 2
-    for (int half = 0; half < 2; ++half)
-      for (int i = 0; i < warp_b<T>::size; ++i) {
-        const matrix_element at = warp_b<T>::element(lane, i);
-        const int byte = i * bytes;
-        const std::pair expected{operand::row_of(at.column + 8 * half), at.row};
-        EXPECT_EQ(found[half + byte / 4 * 2][byte % 4], expected);
+    if (Role == role::a) {
+      for (int i = 0; i < warp_a<T>::size; ++i) {
+        const matrix_element at = warp_a<T>::element(lane, i);
+        const std::pair expected{operand::row_of(at.row), at.column};
+        EXPECT_EQ(found[i * bytes / 4][i * bytes % 4], expected) << lane << " " << i;
       }
+    } else {
+      for (int half = 0; half < 2; ++half)
+        for (int i = 0; i < warp_b<T>::size; ++i) {
+          const matrix_element at = warp_b<T>::element(lane, i);
+          const std::pair expected{operand::row_of(at.column + 8 * half), at.row};
+          EXPECT_EQ(found[2 * half + i * bytes / 4][i * bytes % 4], expected) << lane << " " << i;
+        }
+    }
   }
 }
+template <class T>
+void expect_all_fragments() {
+  expect_fragments<T, warp_order::k_contiguous, role::a>();
+  expect_fragments<T, warp_order::k_contiguous, role::b>();
+  expect_fragments<T, warp_order::k_strided, role::a>();
+  expect_fragments<T, warp_order::k_strided, role::b>();
+}
 TEST(warp_operand, reads_fragments) {
-  expect_fragments<fp16, warp_order::k_contiguous>();
-  expect_fragments<fp16, warp_order::k_strided>();
-  expect_fragments<int8_t, warp_order::k_contiguous>();
-  expect_fragments<int8_t, warp_order::k_strided>();
+  expect_all_fragments<fp16>();
+  expect_all_fragments<int8_t>();
 }
 
 // Reads at every row and k of a tile, in the layout that is found for the first one and for writes
 // of 16 bytes by lanes next to each other (cp.async).
-template <class T, warp_order Order, int Rows, int Columns>
+template <class T, warp_order Order, int Rows, int Columns, role Role = role::a>
 constexpr bool free_everywhere() {
-  using operand = warp_operand<T, Order>;
+  using operand = warp_operand<Role, T, Order>;
   constexpr int in_row = Columns * static_cast<int>(sizeof(T)) / 16;
   constexpr lds_access write = lds_write(16, [](int lane) {
     return lane < 32 ? coordinate{lane / in_row, lane % in_row * operand::run} : inactive_lane;
@@ -178,6 +181,8 @@ TEST(warp_operand, layouts_are_free_of_conflicts) {
   constexpr auto along = warp_order::k_contiguous, across = warp_order::k_strided;
   EXPECT_TRUE((free_everywhere<bf16, along, 128, 64>()));
   EXPECT_TRUE((free_everywhere<bf16, along, 64, 32>()));
+  EXPECT_TRUE((free_everywhere<bf16, along, 256, 64, role::b>()));
+  EXPECT_TRUE((free_everywhere<bf16, across, 64, 256, role::b>()));
   EXPECT_TRUE((free_everywhere<bf16, across, 64, 128>()));
   EXPECT_TRUE((free_everywhere<bf16, across, 32, 256>()));
   EXPECT_TRUE((free_everywhere<bf16, across, 32, 64>()));
@@ -189,7 +194,7 @@ TEST(warp_operand, layouts_are_free_of_conflicts) {
 
 // Without a swizzle eight rows of 128 bytes fall in the same banks.
 TEST(warp_operand, plain_tiles_conflict) {
-  using operand = warp_operand<bf16, warp_order::k_contiguous>;
+  using operand = warp_operand<role::a, bf16, warp_order::k_contiguous>;
   const conflict_count plain =
       bank_conflicts(row_major(128, 64, 2), operand::access, targets::sm90);
   EXPECT_TRUE(plain.known && plain.legal);

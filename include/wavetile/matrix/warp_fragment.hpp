@@ -34,8 +34,7 @@ struct warp_operand_registers<Role, double> {
 
 } // namespace detail
 
-/// What a lane holds of A or B: `warp_shape(sizeof(T))`, element i at `element(lane, i)`. Two
-/// fragments of B side by side in n are one of A in rows: its registers 0, 2 and 1, 3.
+/// What a lane holds of A or B: `warp_shape(sizeof(T))`, element i at `element(lane, i)`.
 template <fragment_role Role, class T>
 struct warp_fragment : detail::warp_operand_registers<Role, T> {
   using element_type = T;

@@ -15,22 +15,31 @@ enum class warp_order : uint8_t {
   k_strided,    ///< tile rows are k, tile columns are rows of A (columns of B)
 };
 
-/// Reads 16 rows of A (or columns of B) by 32 bytes of k with one `ldmatrix.x4`. T: 16 or 8 bits.
+/// Two fragments of B side by side: columns 0 … 7 and 8 … 15.
+template <class T>
+struct warp_b_pair {
+  warp_b<T> half[2];
+};
+
+/// Reads 16 rows of A, or 16 columns of B, by 32 bytes of k with one `ldmatrix.x4`: a fragment of
+/// A, or two of B. T: 16 or 8 bits.
 ///
-/// As A that is one fragment. As B it is two, of which the first holds columns 0 … 7 and the second
-/// 8 … 15. Of 8-bit elements with k strided, fragment row r is row `row_of(r)` of the 16: products
-/// have their rows (columns, for B) permuted alike.
+/// Of 8-bit elements with k strided, fragment row r (column r of the pair) is row `row_of(r)` of
+/// the 16: products have their rows (columns, for B) permuted alike.
 ///
 /// `place` is the element whose address a lane gives; `access_at` describes it to the layout model:
 /// a tile is free of conflicts when `bank_conflicts(where, access_at(…), targets::sm90)` says so.
-template <class T, warp_order Order>
+template <fragment_role Role, class T, warp_order Order>
 struct warp_operand {
   static_assert(sizeof(T) <= 2, "wavetile::warp_operand: for elements of 8 and 16 bits");
+  static_assert(Role != fragment_role::accumulator, "wavetile::warp_operand: role a or b");
+  static constexpr bool of_a = Role == fragment_role::a;
   static constexpr int rows = 16;
   static constexpr int depth = 32 / static_cast<int>(sizeof(T)); ///< of k
   static constexpr int run = 16 / static_cast<int>(sizeof(T));   ///< elements of 16 bytes
+  using result = detail::conditional_t<of_a, warp_a<T>, warp_b_pair<T>>;
 
-  /// The row of the operand that row `r` of the fragments is.
+  /// The row of the operand that row `r` of the fragment (column `r` of the pair) is.
   WAVETILE_HD static constexpr int row_of(int r) {
     return Order == warp_order::k_strided && sizeof(T) == 1 ? r % 8 * 2 + r / 8 : r;
   }
@@ -38,11 +47,11 @@ struct warp_operand {
   /// Element of the tile, for the 16 rows from `row` on and k from `k` on.
   WAVETILE_HD static constexpr coordinate place(int lane, int row = 0, int k = 0) {
     if constexpr (Order == warp_order::k_contiguous) {
-      const matrix_element at = ldmatrix_place(lane);
+      const matrix_element at = ldmatrix_place(Role, lane);
       return {row + at.row, k + at.column * run};
     } else {
       const matrix_element at =
-          sizeof(T) == 1 ? ldmatrix_bytes_place(lane) : ldmatrix_transposed_place(lane);
+          sizeof(T) == 1 ? ldmatrix_bytes_place(lane) : ldmatrix_transposed_place(Role, lane);
       return {k + at.row, row + at.column * run};
     }
   }
@@ -53,35 +62,32 @@ struct warp_operand {
 
 #if WAVETILE_CUDA
   /// From the address in LDS of this lane's `place`.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static warp_a<T> load(uint32_t address) {
-    warp_a<T> result;
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static result load(uint32_t address) {
+    uint32_t word[4];
     if constexpr (Order == warp_order::k_contiguous) {
-      instruction::load_matrices(result.word, address);
+      instruction::load_matrices(word, address);
     } else {
-      instruction::load_matrices_transposed(result.word, address);
+      instruction::load_matrices_transposed(word, address);
       if constexpr (sizeof(T) == 1)
-        instruction::sort_bytes(result.word);
+        instruction::sort_bytes<of_a>(word);
     }
-    return result;
+    result fragments;
+    for (int i = 0; i < 4; ++i)
+      if constexpr (of_a)
+        fragments.word[i] = word[i];
+      else
+        fragments.half[i / 2].word[i % 2] = word[i];
+    return fragments;
   }
 
   /// From a tile of this layout that starts at `base`.
   template <layout Where>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static warp_a<T> load(uint32_t base, int lane, int row,
-                                                              int k) {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static result load(uint32_t base, int lane, int row,
+                                                           int k) {
     const coordinate at = place(lane, row, k);
     return load(base + static_cast<uint32_t>(Where.offset(at.row, at.column)));
   }
 #endif
 };
-
-/// Columns 8 `Half` … + 7 of a read of 16, as B.
-template <int Half, class T>
-WAVETILE_HD WAVETILE_FORCE_INLINE constexpr warp_b<T> half_of(const warp_a<T>& read) {
-  warp_b<T> result{};
-  result.word[0] = read.word[Half];
-  result.word[1] = read.word[Half + 2];
-  return result;
-}
 
 } // namespace wavetile

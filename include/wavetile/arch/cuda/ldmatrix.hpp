@@ -36,15 +36,18 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_matrices_transposed(uint32_t (&t
                : "memory");
 }
 
-/// After `load_matrices_transposed` of `ldmatrix_bytes_place`: bytes to fragments. Registers 0, 2
-/// then hold k 4 (l mod 4) … + 3 and the same 16 on of row 2 (l / 4), registers 1, 3 of the next:
-/// fragment row r is row 2 (r mod 8) + r / 8 of the 16.
+/// After `load_matrices_transposed` of `ldmatrix_bytes_place`: bytes to fragments. With A, register
+/// 0 holds k 4 (l mod 4) … + 3 of row 2 (l / 4), register 1 of the next, registers 2, 3 the same 16
+/// k on: fragment row r is row 2 (r mod 8) + r / 8 of the 16. Otherwise registers 0, 1 are the
+/// first of these rows and 2, 3 the second, as B wants its columns.
+template <bool OfA>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void sort_bytes(uint32_t (&of)[4]) {
-  for (int half = 0; half < 4; half += 2) {
-    const uint32_t low = of[half], high = of[half + 1]; // k 0, 1 and 2, 3: of both rows each
-    of[half] = __byte_perm(low, high, 0x6420);
-    of[half + 1] = __byte_perm(low, high, 0x7531);
-  }
+  const uint32_t even[2] = {__byte_perm(of[0], of[1], 0x6420), __byte_perm(of[2], of[3], 0x6420)};
+  const uint32_t odd[2] = {__byte_perm(of[0], of[1], 0x7531), __byte_perm(of[2], of[3], 0x7531)};
+  of[0] = even[0];
+  of[OfA ? 1 : 2] = odd[0];
+  of[OfA ? 2 : 1] = even[1];
+  of[3] = odd[1];
 }
 
 } // namespace wavetile::instruction

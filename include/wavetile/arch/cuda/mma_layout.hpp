@@ -41,23 +41,28 @@ constexpr int warp_fragment_size(fragment_role role, int element_bytes) {
   return fragment_size(role, warp_shape(element_bytes), 32);
 }
 
-/// The row of 16 bytes whose address lane `lane` gives to `ldmatrix.x4`, so that its four registers
-/// are those of A in 16 rows by 32 bytes of k: {row, number of 16 bytes in k}. For operands whose
-/// k is contiguous.
-constexpr matrix_element ldmatrix_place(int lane) {
-  return {lane % 16, lane / 16};
-}
-
-/// The same for `ldmatrix.x4.trans`, elements of 16 bits, in 16 rows of k by 32 bytes of m: {k,
-/// number of 16 bytes in m}. For operands that lie with m contiguous.
-constexpr matrix_element ldmatrix_transposed_place(int lane) {
+/// The row of 16 bytes whose address lane `lane` gives to `ldmatrix.x4` for 16 rows of A by 32
+/// bytes of k, whose k is contiguous: {row, number of 16 bytes in k}. The four registers are those
+/// of A. In role `b`, for 16 columns of B, they are those of two fragments of eight columns, one
+/// after the other (the instruction wants the registers of a fragment next to each other).
+constexpr matrix_element ldmatrix_place(fragment_role role, int lane) {
+  if (role == fragment_role::a)
+    return {lane % 16, lane / 16};
   return {lane % 8 + lane / 16 * 8, lane / 8 % 2};
 }
 
-/// As `ldmatrix_transposed_place` for elements of 8 bits, in 32 rows of k by 16 bytes of m. The
-/// instruction moves pairs of them: registers 0 and 1 then hold four k of the pair of rows 2 (l /
-/// 4) and 2 (l / 4) + 1, registers 2 and 3 the same 16 k on, and `sort_bytes` makes fragments of
-/// them.
+/// The same for `ldmatrix.x4.trans` of 16-bit elements whose rows of A (columns of B) are
+/// contiguous, in 16 values of k by 32 bytes: {k, number of 16 bytes in rows}.
+constexpr matrix_element ldmatrix_transposed_place(fragment_role role, int lane) {
+  if (role == fragment_role::a)
+    return {lane % 8 + lane / 16 * 8, lane / 8 % 2};
+  return {lane % 16, lane / 16};
+}
+
+/// As `ldmatrix_transposed_place` for elements of 8 bits, in 32 values of k by 16 bytes, in either
+/// role. The instruction moves pairs of them: registers 0 and 1 then hold four k of the rows
+/// 2 (l / 4) and 2 (l / 4) + 1, registers 2 and 3 the same 16 k on, and `sort_bytes` makes
+/// fragments of them.
 constexpr matrix_element ldmatrix_bytes_place(int lane) {
   const int row = lane % 8;
   return {row / 2 * 4 + row % 2 + lane / 8 % 2 * 2 + lane / 16 * 16, 0};
