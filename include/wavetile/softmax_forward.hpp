@@ -94,6 +94,15 @@ inline status check_forward(forward_call& call, bool has_mask, const softmax_opt
   return has_mask ? check_in_place_or_apart(y, call.mask) : status{};
 }
 
+/// Runs the kernel of a workgroup a row with the cut of the plan.
+template <class Types, softmax_kernel Kernel, int Cut = 0, class Run>
+status run_forward_workgroup(int cut, const Run& run) {
+  if constexpr (Cut + 1 < kernels::cuts_for<Types>(Kernel))
+    if (cut > Cut)
+      return run_forward_workgroup<Types, Kernel, Cut + 1>(cut, run);
+  return run(&kernels::softmax_workgroup<Types, kernels::cut_for<Types>(Kernel, Cut)>);
+}
+
 template <class Types>
 status run_forward(const softmax_plan& plan, const kernels::softmax_arguments<Types>& arguments,
                    hipStream_t stream) {
@@ -110,11 +119,11 @@ status run_forward(const softmax_plan& plan, const kernels::softmax_arguments<Ty
   case kind::wave_rows:
     return run(&softmax_wave_rows<Types, config(kind::wave_rows)>);
   case kind::small_workgroup:
-    return run(&softmax_workgroup<Types, config(kind::small_workgroup)>);
+    return run_forward_workgroup<Types, kind::small_workgroup>(plan.cut, run);
   case kind::workgroup:
-    return run(&softmax_workgroup<Types, config(kind::workgroup)>);
+    return run_forward_workgroup<Types, kind::workgroup>(plan.cut, run);
   case kind::large_workgroup:
-    return run(&softmax_workgroup<Types, config(kind::large_workgroup)>);
+    return run_forward_workgroup<Types, kind::large_workgroup>(plan.cut, run);
   case kind::split:
     if (const status outcome = run(&softmax_split_measure<Types, config(kind::split)>); !outcome)
       return outcome;

@@ -6,9 +6,9 @@
 
 namespace wavetile {
 
-/// How fp32 becomes bf16. Every NaN becomes the quiet NaN 0x7FC0, but in
-/// `nearest_even_finite`; values that round beyond the largest become an infinity, but in
-/// `truncate`.
+/// How fp32 becomes bf16. Every NaN becomes the quiet NaN 0x7FC0, but in `nearest_even_finite` and
+/// on NVIDIA GPUs, whose instruction makes it 0x7FFF; values that round beyond the largest become
+/// an infinity, but in `truncate`.
 enum class bf16_rounding : uint8_t {
   nearest_even,        ///< the default
   nearest_away,        ///< ties away from zero
@@ -18,13 +18,29 @@ enum class bf16_rounding : uint8_t {
 
 namespace detail {
 
+constexpr bool rounds_to_nearest_even(bf16_rounding rounding) {
+  return rounding == bf16_rounding::nearest_even || rounding == bf16_rounding::nearest_even_finite;
+}
+
+#if WAVETILE_PTX
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t packed_by_instruction(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#endif
+
 /// The bf16 of `value` in the upper 16 bits of the result; the lower 16 bits are unspecified.
 template <bf16_rounding Rounding>
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint32_t round_bf16_high(float value) {
+#if WAVETILE_PTX
+  if constexpr (rounds_to_nearest_even(Rounding))
+    if (!__builtin_is_constant_evaluated())
+      return packed_by_instruction(0.0f, value);
+#endif
   const uint32_t bits = float_bits(value);
   uint32_t rounded = bits;
-  if constexpr (Rounding == bf16_rounding::nearest_even ||
-                Rounding == bf16_rounding::nearest_even_finite)
+  if constexpr (rounds_to_nearest_even(Rounding))
     rounded = bits + (((bits >> 16) & 1u) + 0x7FFFu);
   if constexpr (Rounding == bf16_rounding::nearest_away)
     rounded = bits + 0x8000u;
@@ -39,7 +55,7 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint32_t round_bf16_high(float value
 ///
 /// A storage type: arithmetic is done in fp32. Conversion from fp32 rounds to nearest even and
 /// keeps NaNs (`round_to_bf16` names other roundings); conversion to fp32 is exact. Both are
-/// integer operations, the same on host and device: gfx942 has no bf16 conversion instruction.
+/// integer operations on gfx942, which has no bf16 conversion instruction, as on the host.
 struct bf16 {
   uint16_t bits;
 
@@ -75,9 +91,14 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr bf16 round_to_bf16(float value) {
 
 /// Two fp32 to one dword of bf16: `low` in bits 0-15, `high` in bits 16-31. On gfx942 one
 /// v_perm_b32 joins the halves, which with `nearest_even_finite` makes 2.5 vector instructions an
-/// element.
+/// element; NVIDIA GPUs have an instruction for it all.
 template <bf16_rounding Rounding = bf16_rounding::nearest_even>
 WAVETILE_HD WAVETILE_FORCE_INLINE constexpr uint32_t pack_bf16(float low, float high) {
+#if WAVETILE_PTX
+  if constexpr (detail::rounds_to_nearest_even(Rounding))
+    if (!__builtin_is_constant_evaluated())
+      return detail::packed_by_instruction(low, high);
+#endif
   const uint32_t l = detail::round_bf16_high<Rounding>(low);
   const uint32_t h = detail::round_bf16_high<Rounding>(high);
 #if WAVETILE_AMDGCN

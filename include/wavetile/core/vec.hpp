@@ -167,6 +167,20 @@ WAVETILE_HD WAVETILE_FORCE_INLINE constexpr vec<To, N> convert(const vec<From, N
     }
     return result;
   }
+#if WAVETILE_PTX
+  if constexpr (detail::is_same_v<From, float> && N % 2 == 0 &&
+                detail::is_same_v<storage_t<To>, fp16>) {
+    if (!__builtin_is_constant_evaluated()) {
+      for (int i = 0; i < N; i += 2) {
+        uint32_t pair;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(from.data[i + 1]), "f"(from.data[i]));
+        result.data[i] = detail::bit_cast<To>(static_cast<uint16_t>(pair));
+        result.data[i + 1] = detail::bit_cast<To>(static_cast<uint16_t>(pair >> 16));
+      }
+      return result;
+    }
+  }
+#endif
 #if WAVETILE_DETAIL_FNUZ_INSTRUCTIONS
   using to = storage_t<To>;
   using from_type = storage_t<From>;

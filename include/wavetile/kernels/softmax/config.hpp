@@ -92,10 +92,11 @@ constexpr int large_slots(softmax_form form, mask_kind mask, int chunk, int held
   return mask == mask_kind::keep && chunk > 4 && slots > 8 ? 8 : slots;
 }
 
-/// The cut behind a name. `chunk` is the number of elements of which the smallest type fills one
-/// 16-byte access, `held_bytes` what a chunk of the arrays takes that stay in registers.
-constexpr softmax_config config_of(softmax_kernel kernel, softmax_form form, mask_kind mask,
-                                   int chunk, int held_bytes) {
+/// The cut behind a name, the same on all targets unless they have their own. `chunk` is the number
+/// of elements of which the smallest type fills one 16-byte access, `held_bytes` what a chunk of
+/// the arrays takes that stay in registers.
+constexpr softmax_config common_config_of(softmax_kernel kernel, softmax_form form, mask_kind mask,
+                                          int chunk, int held_bytes) {
   switch (kernel) {
   case softmax_kernel::short_rows:
     return {softmax_method::lanes, 4, 1};

@@ -6,7 +6,7 @@
 #include <wavetile/core/math.hpp>
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/kernels/rows/causal.hpp>
-#include <wavetile/kernels/softmax/config.hpp>
+#include <wavetile/kernels/softmax/cuts.hpp>
 
 namespace wavetile {
 
@@ -60,6 +60,7 @@ struct softmax_plan {
   status outcome;
   softmax_kernel kernel = softmax_kernel::short_rows;
   softmax_config config;
+  int cut = 0;                 ///< which of the kernel's cuts `config` is
   int chunk = 4;               ///< elements of one access
   int lanes_log2 = 6;          ///< short_rows: 2^lanes_log2 lanes a row
   uint32_t parts = 1;          ///< split: workgroups of a row
@@ -170,8 +171,16 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   result.problem_chunks = chunks;
   result.cu_count = device.cu_count;
   result.aligned = problem.aligned;
-  const auto config_for = [&](softmax_kernel kernel) {
-    return kernels::config_of(kernel, problem.form, problem.mask, chunk, problem.held_bytes());
+  const auto config_for = [&](softmax_kernel kernel, int cut) {
+    return kernels::config_of(kernel, problem.form, problem.mask, chunk, problem.held_bytes(), cut);
+  };
+  // the first cut of a kernel that holds the row, -1 where none does
+  const auto cut_for = [&](softmax_kernel kernel) {
+    const int cuts = kernels::cuts_of(kernel, problem.form, problem.mask, chunk);
+    int cut = 0;
+    while (cut < cuts && config_for(kernel, cut).chunk_capacity() < chunks)
+      ++cut;
+    return cut == cuts ? -1 : cut;
   };
   const auto refuse = [&](softmax_kernel kernel, softmax_refusal reason) {
     result.refused[static_cast<int>(kernel)] = reason;
@@ -188,11 +197,12 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
     const auto kernel = static_cast<softmax_kernel>(i);
     if (fits) {
       refuse(kernel, softmax_refusal::not_needed);
-    } else if (config_for(kernel).chunk_capacity() < chunks) {
+    } else if (const int cut = cut_for(kernel); cut < 0) {
       refuse(kernel, softmax_refusal::row_too_long);
     } else {
       fits = true;
       result.kernel = kernel;
+      result.cut = cut;
     }
   }
   if (fits) {
@@ -217,12 +227,13 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
     }
   }
 
-  result.config = config_for(result.kernel);
+  result.config = config_for(result.kernel, result.cut);
   const bool short_rows = result.kernel == softmax_kernel::short_rows;
   const bool split = result.kernel == softmax_kernel::split;
   result.lanes_log2 = wave_size_log2;
   if (short_rows) {
-    result.lanes_log2 = detail::log2_up(chunks > tail ? chunks : tail);
+    const int64_t filled = divide_up(chunks, result.config.slots);
+    result.lanes_log2 = detail::log2_up(filled > tail ? filled : tail);
     result.rows_per_group = result.config.threads() >> result.lanes_log2;
   } else if (result.kernel == softmax_kernel::wave_rows) {
     result.rows_per_group = result.config.waves;

@@ -7,7 +7,7 @@
 #include <wavetile/kernels/rows/causal.hpp>
 #include <wavetile/kernels/rows/chunk.hpp>
 #include <wavetile/kernels/rows/row_map.hpp>
-#include <wavetile/kernels/softmax/config.hpp>
+#include <wavetile/kernels/softmax/cuts.hpp>
 
 namespace wavetile::kernels {
 
@@ -82,10 +82,19 @@ struct softmax_backward_types {
   static constexpr int held_bytes = chunk * static_cast<int>(sizeof(Result) + sizeof(Gradient));
 };
 
-/// The cut that kernels for these types have under a name.
+/// The cuts that kernels for these types have under a name.
+template <class Types>
+constexpr int cuts_for(softmax_kernel kernel) {
+  return cuts_of(kernel, Types::form, Types::mask::kind, Types::chunk);
+}
+template <class Types>
+constexpr softmax_config cut_for(softmax_kernel kernel, int cut) {
+  return config_of(kernel, Types::form, Types::mask::kind, Types::chunk, Types::held_bytes, cut);
+}
+/// The first of them.
 template <class Types>
 constexpr softmax_config config_for(softmax_kernel kernel) {
-  return config_of(kernel, Types::form, Types::mask::kind, Types::chunk, Types::held_bytes);
+  return cut_for<Types>(kernel, 0);
 }
 
 /// Arguments of a backward kernel.
