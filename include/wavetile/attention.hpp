@@ -258,9 +258,7 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// propagate; rows of k and v beyond the sequence are never used, but a NaN or infinity in a row of
 /// v reaches every query of a tile that computes the block the row lies in, also those that do not
 /// see it. Otherwise the result of a query is the same bit for bit wherever it lies and whatever is
-/// beside it. Where rows of v overlap (a step below their elements, such as 0) also keys beyond the
-/// end read what lies there, so that an infinity in it gives NaN: bounds are checked by address,
-/// not by key. A logit capped by `softcap` has a relative error of about 2^-20.
+/// beside it. A logit capped by `softcap` has a relative error of about 2^-20.
 ///
 /// lse[b,h,i] = ln(sum over j of exp l[j]), fp32.
 ///
@@ -279,7 +277,9 @@ status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
 /// The same with a mask over batch, head, query, key, aligned at the last axis; missing leading
 /// axes and such of one element repeat, the last axis has all keys. Of bool or uint8: keys whose
 /// mask is 0 are hidden. Of fp32, fp16 or bf16: added to the logits (after `softcap`), -infinity
-/// hides, and so does every sum below -2.07e38. Not for packed sequences.
+/// hides. A finite number never does, the lowest of its type included: a query all of whose keys
+/// have it gets their average. Logits beyond 2.28e38 on either side count as that. Not for packed
+/// sequences.
 template <class Q, class K, class V, class O, class Mask, int MaskRank>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o, view<Mask, MaskRank> mask,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

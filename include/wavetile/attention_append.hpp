@@ -106,7 +106,8 @@ inline status check_append(attention_decode_call& call, append_pair* pairs, int 
         return outcome;
   }
   const operand &k_cache = arrays.k, &v_cache = arrays.v;
-  call.paged = options.pages.data != nullptr;
+  if (const status outcome = find_pages(options.pages, call.paged); !outcome)
+    return outcome;
   if (const status outcome =
           check_extent(v_cache, rows, k_cache.extent[rows], ", the rows of k_cache");
       !outcome)
@@ -150,23 +151,22 @@ inline status check_append(attention_decode_call& call, append_pair* pairs, int 
         return status::failure(status_code::overlapping, pairs[i].to.name, "overlaps ")
             .append(pairs[j].to.name);
     }
-    const auto reach = [](int64_t rows, int64_t step, int64_t columns) {
-      return rows < 1 || step < 0 ? 0 : (rows - 1) * step + columns;
-    };
-    const auto& pages = options.pages;
-    const auto& rotary = options.rotary;
-    const bool turns = rotary.pairs != rotary_pairs::none;
-    const number_list lists[] = {
-        {"kv_length", options.kv_length, k.extent[0]},
-        {"pages", pages.data, reach(pages.extent[0], pages.stride[0], pages.extent[1])},
-        {"rotary.cosine", turns ? rotary.cosine.data : nullptr,
-         reach(rotary.cosine.extent[0], rotary.cosine.stride[0], rotary.cosine.extent[1])},
-        {"rotary.sine", turns ? rotary.sine.data : nullptr,
-         reach(rotary.sine.extent[0], rotary.sine.stride[0], rotary.sine.extent[1])}};
     const operand* const output = &pairs[i].to;
-    for (const number_list& list : lists)
-      if (const status outcome = check_number_list(list, &output, 1); !outcome)
-        return outcome;
+    const number_list length{"kv_length", options.kv_length, k.extent[0]};
+    if (const status outcome = check_number_list(length, &output, 1); !outcome)
+      return outcome;
+    const rotary_embedding& rotary = options.rotary;
+    const bool turns = rotary.pairs != rotary_pairs::none;
+    const struct {
+      operand table;
+      bool there;
+    } tables[] = {{describe("pages", options.pages), call.paged},
+                  {describe("rotary.cosine", rotary.cosine), turns},
+                  {describe("rotary.sine", rotary.sine), turns}};
+    for (const auto& one : tables)
+      if (one.there)
+        if (const status outcome = check_table(one.table, &output, 1); !outcome)
+          return outcome;
   }
   return {};
 }

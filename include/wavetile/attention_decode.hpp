@@ -41,6 +41,15 @@ struct attention_decode_call {
   int64_t rows = 0; ///< of a sequence in the cache
 };
 
+/// Whether there are pages: a list of some without memory is a mistake, not a list of none.
+inline status find_pages(const view<const int32_t, 2>& pages, bool& paged) {
+  paged = pages.data != nullptr;
+  if (!paged && !kernels::describe("pages", pages).empty())
+    return status::failure(status_code::null_pointer, "pages",
+                           "null pointer to a list that is not empty");
+  return {};
+}
+
 inline status check_pages(attention_decode_call& call, const attention_decode_options& options) {
   using namespace kernels;
   const attention_arrays& arrays = call.arrays;
@@ -70,15 +79,14 @@ inline status check_pages(attention_decode_call& call, const attention_decode_op
   if (const status outcome = check_extent(arrays.v, 0, arrays.k.extent[0], ", the pages of k");
       !outcome)
     return outcome;
-  if (list.extent[1] > 1 && list.stride[1] != 1)
-    return status::failure(status_code::unsupported_shape, "pages.stride[1]", list.stride[1], "1");
-  return {};
+  return check_table(list, nullptr, 0);
 }
 
 inline status check_decode(attention_decode_call& call, const attention_decode_options& options) {
   using namespace kernels;
   attention_arrays& arrays = call.arrays;
-  call.paged = options.pages.data != nullptr;
+  if (const status outcome = find_pages(options.pages, call.paged); !outcome)
+    return outcome;
   for (const operand* array : {&arrays.q, &arrays.k, &arrays.v, &arrays.o})
     if (const status outcome = check_extents(*array); !outcome)
       return outcome;
@@ -125,12 +133,9 @@ inline status check_decode(attention_decode_call& call, const attention_decode_o
   problem.lse = arrays.has_lse;
   if (arrays.o.empty())
     return {};
-  const int64_t listed =
-      call.paged ? (options.pages.extent[0] - 1) * options.pages.stride[0] + options.pages.extent[1]
-                 : 0;
-  const number_list lists[] = {{"kv_length", options.kv_length, problem.batch},
-                               {"pages", options.pages.data, listed < 0 ? 0 : listed}};
-  return check_attention_memory(arrays, lists, 2);
+  const number_list length{"kv_length", options.kv_length, problem.batch};
+  const operand pages = describe("pages", options.pages);
+  return check_attention_memory(arrays, &length, 1, call.paged ? &pages : nullptr);
 }
 
 template <class Types, int Index>
@@ -171,8 +176,12 @@ status run_decode(attention_decode_call& call, const attention_decode_options& o
   const attention_decode_plan chosen = plan_decode(problem, device, options.memory.bytes);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes, arrays.q,
-                                             arrays.k, arrays.v, arrays.o, arrays.lse);
+  const operand pages = describe("pages", options.pages);
+  const operand length = describe("kv_length", make_view(options.kv_length, problem.batch));
+  if (const status outcome =
+          check_workspace(options.memory, chosen.workspace_bytes, arrays.q, arrays.k, arrays.v,
+                          arrays.o, arrays.lse, call.paged ? pages : operand{},
+                          options.kv_length != nullptr ? length : operand{});
       !outcome)
     return outcome;
 

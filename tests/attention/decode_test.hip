@@ -12,6 +12,7 @@ namespace {
 using namespace wavetile;
 using namespace wavetile::test;
 using element = WAVETILE_TEST_ELEMENT;
+using problem = attention_case<element>;
 
 /// Sequences of different lengths, checked one by one against the reference.
 struct decode_case {
@@ -224,6 +225,63 @@ TEST(attention_decode, is_the_same_bit_for_bit) {
   rows.fill(11);
   rows.run_and_check();
   ASSERT_TRUE(verify_bits(rows.o, one.o));
+}
+
+// Rows beyond the end are read as others that exist: an infinity in the last row stays one.
+TEST(attention_decode, infinities_stay_infinite) {
+  for (const std::int64_t page_rows : {0, 16, 64})
+    for (const std::int64_t keys : {1, 33, 70}) {
+      decode_case c{.q_heads = 2,
+                    .kv_heads = 1,
+                    .queries = 1,
+                    .keys = {keys},
+                    .page_rows = page_rows,
+                    .room = 80};
+      c.fill(6);
+      auto& v = c.own[0].v;
+      v[v.size() - 64 + 9] = convert<element>(INFINITY);
+      c.run();
+      ASSERT_FALSE(HasFatalFailure());
+      for (std::size_t i = 0; i < c.o.size(); ++i)
+        if (i % 64 == 9)
+          ASSERT_EQ(as_double(c.o[i]), INFINITY) << keys << " keys";
+        else
+          ASSERT_TRUE(std::isfinite(as_double(c.o[i]))) << keys << " keys";
+    }
+}
+
+// Rows of a cache without pages may lie further apart than 32 bits of bytes reach: the same as side
+// by side.
+TEST(attention_decode, rows_far_apart) {
+  constexpr std::int64_t keys = 70, step = (std::int64_t{1} << 24) - 512, d = 64;
+  problem c{.keys = keys};
+  c.fill(9);
+  void* memory = nullptr;
+  const std::size_t bytes = sizeof(element) * static_cast<std::size_t>((keys - 1) * step + 2 * d);
+  if (hipMalloc(&memory, bytes) != hipSuccess) {
+    (void)hipGetLastError();
+    GTEST_SKIP() << "no room for " << bytes << " bytes";
+  }
+  auto* const cache = static_cast<element*>(memory); // a row of k, then one of v
+  for (std::int64_t j = 0; j < keys; ++j) {
+    const auto from = static_cast<std::size_t>(j * d);
+    ASSERT_EQ(hipMemcpy(cache + j * step, &c.k[from], sizeof(element) * d, hipMemcpyHostToDevice),
+              hipSuccess);
+    ASSERT_EQ(
+        hipMemcpy(cache + j * step + d, &c.v[from], sizeof(element) * d, hipMemcpyHostToDevice),
+        hipSuccess);
+  }
+  device_buffer<element> q(c.q), o(c.o_array().span());
+  const auto in = [&](const element* first) {
+    return make_strided_view<const element, 4>(first, {1, keys, 1, d}, {0, step, d, 1});
+  };
+  const status outcome =
+      attention_decode(c.q_array().view_of(static_cast<const element*>(q.data())), in(cache),
+                       in(cache + d), c.o_array().view_of(o.data()));
+  EXPECT_TRUE(outcome.ok()) << outcome.message();
+  c.o = o.download();
+  EXPECT_EQ(hipFree(memory), hipSuccess);
+  c.check();
 }
 
 TEST(attention_decode, agrees_with_attention) {

@@ -121,6 +121,53 @@ TEST(attention_masks, additive_of_the_inputs_type) {
   broadcast_masks<element>(80);
 }
 
+// The lowest finite number of a type, often taken for a mask, is but a number: where all keys have
+// it they are averaged, beside others it counts nothing. The largest outweighs all.
+template <class M>
+void extreme_masks() {
+  constexpr std::int64_t keys = 70;
+  problem c{.queries = 4, .keys = keys};
+  c.want_lse = true;
+  c.fill();
+  for (std::int64_t j = 0; j < keys; ++j)
+    for (std::int64_t d = 0; d < 64; ++d)
+      c.v[static_cast<std::size_t>(j * 64 + d)] = convert<element>(j == 66 ? 5.0f : 7.0f);
+  const M least = convert<M>(static_cast<float>(numeric_traits<M>::lowest()));
+  const M most = convert<M>(static_cast<float>(numeric_traits<M>::highest()));
+  std::vector<M> values(4 * keys, convert<M>(0.0f));
+  std::fill_n(values.begin(), keys, least); // query 0: all
+  for (std::int64_t j = 0; j < keys; ++j)   // query 1: all but key 66
+    if (j != 66)
+      values[static_cast<std::size_t>(keys + j)] = least;
+  values[2 * keys + 66] = most;
+  for (std::int64_t j = 0; j < keys; ++j) // query 3: hidden but for one with the lowest
+    values[static_cast<std::size_t>(3 * keys + j)] = j == 66 ? least : convert<M>(-INFINITY);
+  device_buffer<M> mask(values);
+  c.run(make_view(static_cast<const M*>(mask.data()), 4, keys));
+  ASSERT_FALSE(testing::Test::HasFatalFailure());
+  for (std::int64_t d = 0; d < 64; ++d) {
+    const auto got = [&](std::int64_t i) {
+      return as_double(c.o[static_cast<std::size_t>(i * 64 + d)]);
+    };
+    // Numbers this large leave no digits to the scores: weights are equal, each row of v once. With
+    // fp16's 65504 the scores keep 2^-8 or more of theirs: a mean between 6 and 7.
+    if (sizeof(M) == 4 || std::is_same_v<M, bf16>)
+      ASSERT_NEAR(got(0), (69 * 7.0 + 5.0) / 70, 7 * 0x1p-8);
+    else
+      ASSERT_TRUE(got(0) > 6 && got(0) < 7) << got(0);
+    ASSERT_EQ(got(1), 5.0);
+    ASSERT_EQ(got(2), 5.0);
+    ASSERT_EQ(got(3), 5.0);
+  }
+  for (const float log : c.lse)
+    ASSERT_TRUE(std::isfinite(log)) << log;
+}
+
+TEST(attention_masks, finite_numbers_hide_nothing) {
+  extreme_masks<float>();
+  extreme_masks<element>();
+}
+
 TEST(attention_masks, of_lower_rank) {
   problem c{.q_heads = 2, .queries = 3, .keys = 20};
   c.q_heads = c.kv_heads = 2;

@@ -181,6 +181,17 @@ TEST(attention_values, nans_stay_in_their_rows) {
       ASSERT_EQ(std::isfinite(as_double(c.o[static_cast<std::size_t>(i * 64 + d)])), d != 9);
 }
 
+TEST(attention_values, nans_of_masks_count) {
+  problem c{.queries = 2, .keys = 8};
+  c.fill();
+  std::vector<float> values(16, 0.0f);
+  values[3] = NAN;
+  device_buffer<float> mask(values);
+  c.run(make_view(static_cast<const float*>(mask.data()), 2, 8));
+  for (std::size_t i = 0; i < c.o.size(); ++i)
+    ASSERT_EQ(std::isnan(as_double(c.o[i])), i < 64);
+}
+
 // The step between rows does not count where there is one, and what lies behind it is not read.
 TEST(attention_values, of_an_only_key) {
   for (const float special : {INFINITY, -0.0f}) {
@@ -203,6 +214,35 @@ TEST(attention_values, of_an_only_key) {
         ASSERT_EQ(as_double(got[i]), static_cast<double>(special)); // a -0 is 0 then
       else
         ASSERT_EQ(got[i].bits, c.v[i % 64].bits);
+  }
+}
+
+// Keys beyond the end count nothing, though without a step between rows they are where the others
+// are: an infinity stays one.
+TEST(attention_values, of_rows_that_overlap) {
+  for (const std::int64_t step : {0, 1, 8}) {
+    problem c{.queries = 3, .keys = 70};
+    c.fill();
+    std::vector<element> line(static_cast<std::size_t>(64 + 69 * step));
+    for (std::size_t i = 0; i < line.size(); ++i)
+      line[i] = convert<element>(static_cast<float>(i % 7));
+    line.back() = convert<element>(INFINITY); // element 63 of the last row
+    c.v_array().each([&](auto, auto s, auto, auto d) {
+      c.v[c.v_array().dense(0, s, 0, d)] = line[static_cast<std::size_t>(s * step + d)];
+    });
+    device_buffer<element> q(c.q), k(c.k), v(line), o(c.o_array().span());
+    ASSERT_TRUE(attention(c.q_array().view_of(static_cast<const element*>(q.data())),
+                          c.k_array().view_of(static_cast<const element*>(k.data())),
+                          make_strided_view<const element, 4>(v.data(), {1, 70, 1, 64},
+                                                              {64 + 69 * step, step, 64, 1}),
+                          c.o_array().view_of(o.data()))
+                    .ok());
+    c.o = o.download();
+    for (std::size_t i = 0; i < c.o.size(); ++i)
+      if (i % 64 == 63)
+        ASSERT_EQ(as_double(c.o[i]), INFINITY) << "step " << step;
+      else
+        ASSERT_TRUE(std::isfinite(as_double(c.o[i]))) << "step " << step << ", element " << i % 64;
   }
 }
 

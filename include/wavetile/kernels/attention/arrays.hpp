@@ -244,6 +244,20 @@ inline status check_number_list(const number_list& list, const operand* const* o
   return {};
 }
 
+/// An array of numbers that a kernel reads, such as a list of pages: there, aligned, and apart from
+/// what the kernel writes.
+inline status check_table(const operand& table, const operand* const* outputs, int output_count) {
+  if (table.empty())
+    return {};
+  if (const status outcome = check_access(table); !outcome)
+    return outcome;
+  for (int i = 0; i < output_count; ++i)
+    if (!outputs[i]->empty() && share_memory(*outputs[i], table))
+      return status::failure(status_code::overlapping, outputs[i]->name, "overlaps ")
+          .append(table.name);
+  return {};
+}
+
 /// The LSE with its positions as rows of one element: those may be any step apart.
 inline operand rows_of_lse(const operand& lse) {
   operand result = lse;
@@ -252,9 +266,9 @@ inline operand rows_of_lse(const operand& lse) {
   return result;
 }
 
-/// Memory: pointers, strides, overlap. `lists`: also read by the kernel.
+/// Memory: pointers, strides, overlap. `lists` and `table`: also read by the kernel.
 inline status check_attention_memory(const attention_arrays& arrays, const number_list* lists,
-                                     int list_count) {
+                                     int list_count, const operand* table = nullptr) {
   const operand lse = rows_of_lse(arrays.lse);
   const operand* inputs[] = {&arrays.q, &arrays.k, &arrays.v, &arrays.mask};
   const operand* outputs[] = {&arrays.o, &lse};
@@ -283,7 +297,7 @@ inline status check_attention_memory(const attention_arrays& arrays, const numbe
   for (int i = 0; i < list_count; ++i)
     if (const status outcome = check_number_list(lists[i], outputs, output_count); !outcome)
       return outcome;
-  return {};
+  return table == nullptr ? status{} : check_table(*table, outputs, output_count);
 }
 
 } // namespace kernels

@@ -4,6 +4,7 @@
 
 #include <wavetile/core/math.hpp>
 #include <wavetile/core/vec.hpp>
+#include <wavetile/kernels/attention/online_softmax.hpp>
 #include <wavetile/kernels/attention/problem.hpp>
 #include <wavetile/wave/lane.hpp>
 
@@ -24,8 +25,7 @@ attention_combine(attention_arguments<Types> args) {
     if (row >= parts.row_count)
       return;
     const int lane = lane_id();
-    constexpr float none = -3.0e38f;
-    float largest = none;
+    float largest = hidden_exponent;
     for (int64_t p = 0; p < parts.parts; ++p)
       largest = maximum<nan_rule::ignore>(largest, parts.logs[p * parts.row_count + row]);
     float sum = 0, values[slots] = {};

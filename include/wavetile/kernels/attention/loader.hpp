@@ -27,11 +27,12 @@ struct row_window {
     (void)start, (void)bytes;
 #endif
   }
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int page_of(int) const {
-    return 0;
-  } // there are none
-  /// The chunk `offset` bytes from the start; a key and an element say the same.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(int, int, int, int offset) const {
+  /// Where the rows around a key lie: all in one window.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE const char* block_of(int) const {
+    return nullptr;
+  }
+  /// The chunk `offset` bytes from the start.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(const char*, int, int offset) const {
 #if WAVETILE_AMDGCN
     return __builtin_amdgcn_raw_buffer_load_b128(descriptor, offset, 0, 0);
 #else
@@ -43,75 +44,116 @@ struct row_window {
 
 /// One array, K or V, of one head of one batch.
 struct row_source {
-  static constexpr bool any_offset = true; ///< of a load: beyond the window it reads zeros
-  const char* data;                        ///< of the first row
-  int64_t row_bytes;                       ///< from one row to the next
+  /// Beyond every window: a thread without a unit loads too, because a branch around a load would
+  /// have to wait for it.
+  static constexpr int nowhere = 0x7FFFFFF0;
+  const char* data;  ///< of the first row
+  int64_t row_bytes; ///< from one row to the next
   int rows;
   int width_bytes; ///< of a row
 
-  /// At most `count` rows from `first` on. Steps between rows are limited so that they fit.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first, int count) const {
-    const int left = rows - first < count ? rows - first : count;
+  /// Offset in a window of an element of a key.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int offset_of(int key, int element) const {
+    return key * static_cast<int>(row_bytes) + 2 * element;
+  }
+  /// There is nothing to look up.
+  template <int Keys>
+  struct places {};
+  template <int Keys>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE places<Keys> look_up(int) const {
+    return {};
+  }
+  /// At most `Keys` rows from `first` on. Steps between rows are limited so that they fit.
+  template <int Keys>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first, const places<Keys>&) const {
+    const int left = rows - first < Keys ? rows - first : Keys;
     return {data + first * row_bytes, (left - 1) * static_cast<int>(row_bytes) + width_bytes};
   }
 };
 
+/// Numbers that no kernel changes while it runs: read by scalar loads where the address is uniform.
+#if WAVETILE_AMDGCN
+using constant_numbers = const __attribute__((address_space(4))) int32_t*;
+#else
+using constant_numbers = const int32_t*;
+#endif
+
 /// One array, K or V, of one head in a cache, with or without pages. A page holds 2^`page_shift` >=
 /// 16 rows of every head; `pages` lists those of a sequence in order. Numbers of pages that do not
-/// exist are clamped.
+/// exist are clamped. Loads have no branch around them, which would have to wait for them: lanes
+/// whose row is beyond the last read one that exists.
 struct page_source {
-  static constexpr bool any_offset = false;
-  const char* data;     ///< of the head's first row in page 0
-  const int32_t* pages; ///< of the sequence; null: the rows follow each other
-  int64_t page_bytes;   ///< from one page to the next
-  int row_bytes;        ///< from one row to the next
+  static constexpr int nowhere = 0;     ///< a thread without a unit reads what another does
+  static constexpr int block_rows = 16; ///< of one page, for all sizes of pages
+  const char* data;                     ///< of the head's first row in page 0
+  constant_numbers pages;               ///< of the sequence; without pages any one number
+  int64_t page_bytes;                   ///< from one page to the next
+  int row_bytes;                        ///< from one row to the next
   int rows;
   int page_shift;
   int last_page;
-  static constexpr int groups = 4; ///< of 16 rows in a step, at most
 
-  /// The pages of a step: looked up once for the whole wave, by scalar loads.
+  /// Offset in a block of an element of a key.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int offset_of(int key, int element) const {
+    return key % block_rows * row_bytes + 2 * element;
+  }
+  /// First row of block `i` of a step, or of the last block that there is.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int block_start(int first, int i) const {
+    const int start = first + block_rows * i, last = (rows - 1) / block_rows * block_rows;
+    return start < last ? start : last;
+  }
+
+  /// What the list says about the blocks of a step.
+  template <int Keys>
+  struct places {
+    int page[Keys / block_rows];
+  };
+  /// Starts the scalar loads for a step; also behind the last key.
+  template <int Keys>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE places<Keys> look_up(int first) const {
+    places<Keys> result;
+#pragma unroll
+    for (int i = 0; i < Keys / block_rows; ++i)
+      result.page[i] = pages[block_start(first, i) >> page_shift];
+    return result;
+  }
+
+  /// The rows of a step.
+  template <int Blocks>
   struct window {
-    const page_source& source;
-    int first;
-    int page[groups];
+    const char* block[Blocks]; ///< uniform
+    int left;                  ///< rows from the step's first on
 
-    /// The page of a key of the step.
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE int page_of(int key) const {
+    /// The block of a key of the step.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE const char* block_of(int key) const {
 #if WAVETILE_AMDGCN
       asm volatile("" : "+v"(key)); // or a loop keeps the comparisons in scalar registers
 #endif
-      int own = page[0];
+      const char* own = block[0];
 #pragma unroll
-      for (int i = 1; i < groups; ++i)
-        own = key >= 16 * i ? page[i] : own;
+      for (int i = 1; i < Blocks; ++i)
+        own = key >= block_rows * i ? block[i] : own;
       return own;
     }
-    /// The chunk at an element of a key, zeros beyond the last row.
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(int own, int key, int element, int) const {
-      const int row = first + key;
-      chunk16 result{};
-      if (row < source.rows)
-        __builtin_memcpy(&result,
-                         source.data + own * source.page_bytes +
-                             (row & static_cast<int>((1u << source.page_shift) - 1)) *
-                                 source.row_bytes +
-                             2 * element,
-                         sizeof result); // 16 bytes at element alignment
+    /// The chunk `offset` bytes from the start of a key's block; of keys beyond the last anything.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(const char* own, int key, int offset) const {
+      chunk16 result;
+      __builtin_memcpy(&result, own + (key < left ? offset : 0),
+                       sizeof result); // 16 bytes at element alignment
       return result;
     }
   };
-
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE window from(int first, int count) const {
-    window result{*this, first, {}};
+  template <int Keys>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE window<Keys / block_rows>
+  from(int first, const places<Keys>& where) const {
+    window<Keys / block_rows> result;
+    result.left = rows - first;
 #pragma unroll
-    for (int i = 0; i < groups; ++i) {
-      const int row = first + 16 * i;
-      const bool inside = pages != nullptr && 16 * i < count && row < rows;
-      if (inside) {
-        const int page = pages[row >> page_shift];
-        result.page[i] = page < 0 ? 0 : page < last_page ? page : last_page;
-      }
+    for (int i = 0; i < Keys / block_rows; ++i) {
+      const int listed = where.page[i];
+      const int64_t page = listed < 0 ? 0 : listed < last_page ? listed : last_page;
+      const int row = block_start(first, i) & static_cast<int>((1u << page_shift) - 1);
+      result.block[i] = data + page * page_bytes + int64_t{row} * row_bytes;
     }
     return result;
   }
@@ -124,11 +166,10 @@ class tile_loader {
   static constexpr int key_loads = tiles::keys_per_thread;
   static constexpr bool all_bring_keys = tiles::key_units % Config.threads() == 0;
 
-  /// Beyond every window: a thread without a unit loads too, because a branch around a load would
-  /// have to wait for it.
-  static constexpr int nowhere = 0x7FFFFFF0;
+  using places = typename Source::template places<Config.keys>;
 
   Source key_source_, value_source_;
+  places where_; ///< of the step that is loaded next
   int thread_;
   int key_offset_[key_loads];
   int value_offset_[4];
@@ -148,37 +189,37 @@ public:
       : key_source_(key), value_source_(value), thread_(thread) {
     for (int i = 0; i < key_loads; ++i) {
       const key_unit unit = tiles::key_unit_of(thread + i * Config.threads());
-      key_offset_[i] =
-          brings_key(i) ? unit.key * static_cast<int>(key.row_bytes) + 2 * unit.element : nowhere;
+      key_offset_[i] = brings_key(i) ? key.offset_of(unit.key, unit.element) : Source::nowhere;
     }
     const value_unit unit = tiles::value_unit_of(thread);
     for (int i = 0; i < 4; ++i)
-      value_offset_[i] = brings_value()
-                             ? (unit.key + i) * static_cast<int>(value.row_bytes) + 2 * unit.element
-                             : nowhere;
+      value_offset_[i] =
+          brings_value() ? value.offset_of(unit.key + i, unit.element) : Source::nowhere;
   }
 
-  /// Starts the loads of the tiles that begin with key `first`, one that exists; what lies beyond
-  /// the last is zero.
+  /// Finds out where the keys from `first` on lie, for the next `load`.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void look_up(int first) {
+    where_ = key_source_.template look_up<Config.keys>(first);
+  }
+
+  /// Starts the loads of the tiles that begin with key `first`, one that exists and was looked up.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int first) {
-    const auto key = key_source_.from(first, Config.keys);
-    for (int i = 0; i < key_loads; ++i)
-      if (Source::any_offset || brings_key(i)) {
-        const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
-        key_[i] = key.load(key.page_of(unit.key), unit.key, unit.element, key_offset_[i]);
-      }
-    const auto value = value_source_.from(first, Config.keys);
-    if (Source::any_offset || brings_value()) {
-      const value_unit unit = tiles::value_unit_of(thread_);
-      const int page = value.page_of(unit.key);
-      for (int i = 0; i < 4; ++i)
-        value_[i] = value.load(page, unit.key + i, unit.element, value_offset_[i]);
+    const auto key = key_source_.from(first, where_);
+    for (int i = 0; i < key_loads; ++i) {
+      const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
+      key_[i] = key.load(key.block_of(unit.key), unit.key, key_offset_[i]);
     }
+    const auto value = value_source_.from(first, where_);
+    const value_unit unit = tiles::value_unit_of(thread_);
+    const char* const block = value.block_of(unit.key);
+    for (int i = 0; i < 4; ++i)
+      value_[i] = value.load(block, unit.key + i, value_offset_[i]);
   }
 
-  /// Writes what was loaded, V transposed.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(typename tiles::key_tile key,
-                                                   typename tiles::value_tile value) const {
+  /// Writes what was loaded from key `first` on, V transposed. Rows of V beyond the last become
+  /// zeros; those of K may be anything, their scores are hidden.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(int first, typename tiles::key_tile key,
+                                                   typename tiles::value_tile value) {
     for (int i = 0; i < key_loads; ++i)
       if (brings_key(i)) {
         const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
@@ -186,6 +227,10 @@ public:
       }
     if (brings_value()) {
       const value_unit unit = tiles::value_unit_of(thread_);
+      if (const int left = value_source_.rows - first; left < Config.keys)
+        for (int i = 0; i < 4; ++i)
+          if (unit.key + i >= left)
+            value_[i] = chunk16{};
       for (int e = 0; e < 8; ++e) {
         // halves e of four rows, two to a dword
         const uint32_t half = e % 2 == 0 ? 0x05040100u : 0x07060302u;

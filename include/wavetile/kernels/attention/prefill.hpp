@@ -159,9 +159,11 @@ class attention_kernel {
             exponent = mask[key] != 0 ? exponent : hidden_exponent;
           } else {
             const float bias = convert<float>(mask[key]);
+            const float sum = fma(bias, args_.mask_scale, exponent);
+            const float low = select(sum < -largest_exponent, -largest_exponent, sum);
+            const float limited = select(sum > largest_exponent, largest_exponent, low);
             // tested as bits: infinities may be assumed away
-            exponent = float_bits(bias) == 0xFF800000u ? hidden_exponent
-                                                       : fma(bias, args_.mask_scale, exponent);
+            exponent = float_bits(bias) == 0xFF800000u ? hidden_exponent : limited;
           }
         }
         return exponent;
@@ -273,6 +275,16 @@ class attention_kernel {
     }
   }
 
+  /// Else the compiler, which cannot know how many loads of the loop are younger, waits for those
+  /// in each step.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_queries() {
+#if WAVETILE_AMDGCN
+    for (auto& pack : query_)
+      for (auto& operand : pack.step)
+        asm volatile("" : "+v"(operand.registers));
+#endif
+  }
+
   /// The lane's share of its query's result. `Log` is what becomes of the logarithm of the sum.
   template <class Output, class Log>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(Output* to, float* log, bool inside,
@@ -348,6 +360,12 @@ private:
       end = last < end ? static_cast<int>(last) : end;
     }
 
+#if WAVETILE_AMDGCN
+    // without pages any number will do: it is clamped to 0
+    const auto no_list = (constant_numbers)__builtin_amdgcn_kernarg_segment_ptr();
+#else
+    constexpr constant_numbers no_list = nullptr;
+#endif
     const bool q_array = extents.q_begin != nullptr, kv_array = extents.kv_begin != nullptr;
     load_queries(args_.q +
                  offset_of(args_.q_steps, q_array, own.batch, rows.head, q.first + rows.query));
@@ -359,12 +377,12 @@ private:
         const bool paged = cache.pages != nullptr;
         return page_source{
             reinterpret_cast<const char*>(data + offset_of(steps, paged, own.batch, kv_head, 0)),
-            paged ? cache.pages + own.batch * cache.page_list_step : nullptr,
+            paged ? (constant_numbers)(cache.pages + own.batch * cache.page_list_step) : no_list,
             steps.batch * static_cast<int64_t>(sizeof(T)),
             static_cast<int>(row_bytes),
             kv.length,
             cache.page_shift,
-            cache.page_count - 1};
+            paged ? cache.page_count - 1 : 0};
       } else {
         return row_source{reinterpret_cast<const char*>(
                               data + offset_of(steps, kv_array, own.batch, kv_head, kv.first)),
@@ -376,26 +394,30 @@ private:
         key_source, source(args_.v, args_.v_steps, Config.head.v), thread_id());
     const typename tiles::key_tile key(memory.key);
     const typename tiles::value_tile value(memory.value);
-    if (begin < end)
+    if (begin < end) {
+      loader.look_up(begin);
       loader.load(begin);
-    for (int first = begin; first < end; first += Config.keys) {
-      if (first != begin)
-        group::barrier(); // nobody reads the last step's tiles any more
-      loader.store(key, value);
-      group::barrier();
-      key_packs first_keys;
+      wait_for_queries();
+      for (int first = begin; first < end; first += Config.keys) {
+        if (first != begin)
+          group::barrier(); // nobody reads the last step's tiles any more
+        loader.look_up(first + Config.keys);
+        loader.store(first, key, value);
+        group::barrier();
+        key_packs first_keys;
 #pragma unroll
-      for (int i = 0; i < keys_ahead; ++i)
-        read_key(first_keys, key, i);
-      keep_order();
-      // in flight while this step computes
-      if (first + Config.keys < end)
-        loader.load(first + Config.keys);
-      keep_order();
-      if (first < rows.any.end && first + Config.keys > rows.any.begin)
-        step(key, value, rows, own.batch, first, first_keys);
-      else
-        wait_for_lds(); // its reads must not outlast the barrier, though nobody uses them
+        for (int i = 0; i < keys_ahead; ++i)
+          read_key(first_keys, key, i);
+        keep_order();
+        // in flight while this step computes
+        if (first + Config.keys < end)
+          loader.load(first + Config.keys);
+        keep_order();
+        if (first < rows.any.end && first + Config.keys > rows.any.begin)
+          step(key, value, rows, own.batch, first, first_keys);
+        else
+          wait_for_lds(); // its reads must not outlast the barrier, though nobody uses them
+      }
     }
 
     // what the loop does not need is found out again rather than kept in registers
