@@ -119,7 +119,11 @@ status run_columns(const kernels::reduce_call& call, const reduce_plan& plan,
   using second_type = reduce_column_arguments<Second>;
   second_type second{};
   reduce_plan across;
-  plan_across(across, plan.problem.columns, Second::chunk);
+  // 128 bytes of each part, the other lanes down the parts: else few lanes read one after the other
+  constexpr int line_lanes_log2 = 3;
+  const int64_t down = second_config.threads() >> wave_size_log2;
+  plan_across(across, plan.problem.columns, Second::chunk,
+              plan.parts > down * second_config.at_once ? line_lanes_log2 : wave_size_log2);
   int64_t stride[2][max_leading_axes] = {};
   int64_t dense = plan.problem.columns;
   for (int i = call.axes - 1; i >= 0; --i) {

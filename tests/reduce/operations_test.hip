@@ -74,6 +74,8 @@ TYPED_TEST(reduce_operations, everything) {
 TYPED_TEST(reduce_operations, in_two_steps) {
   run_shape<TypeParam>({2, 70001}, -1, 4096);
   run_shape<TypeParam>({3001, 40}, 0, 1 << 20);
+  run_shape<TypeParam>({9001, 44}, 0,
+                       1 << 20); // parts enough for lanes down them in the second step
   run_shape<TypeParam>({70001}, all_axes, 4096);
 }
 

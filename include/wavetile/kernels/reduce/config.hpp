@@ -35,6 +35,11 @@ struct reduce_config {
     return {256 / wave_size, value_bytes > 8 ? 1 : 4};
   }
 
+  /// Chunks of a short row that go to one lane before the row gets another. On gfx942 lanes combine
+  /// at an instruction a step, on NVIDIA GPUs at a shuffle through shared memory's pipeline, while
+  /// loads are what a lane should have many of.
+  constexpr int chunks_a_lane() const { return wave_size == 32 ? at_once : 1; }
+
   constexpr int threads() const { return waves * wave_size; }
   friend constexpr bool operator==(const reduce_config&, const reduce_config&) = default;
 };

@@ -77,9 +77,10 @@ struct reduce_plan {
 namespace detail {
 
 /// Lanes along the columns (log2) and workgroups along them.
-constexpr void plan_across(reduce_plan& result, int64_t columns, int chunk) {
+constexpr void plan_across(reduce_plan& result, int64_t columns, int chunk,
+                           int most_lanes_log2 = wave_size_log2) {
   const int64_t lanes = columns / chunk + columns % chunk;
-  result.lanes_log2 = log2_up(lanes) < wave_size_log2 ? log2_up(lanes) : wave_size_log2;
+  result.lanes_log2 = log2_up(lanes) < most_lanes_log2 ? log2_up(lanes) : most_lanes_log2;
   result.groups_across = divide_up(lanes, int64_t{1} << result.lanes_log2);
 }
 
@@ -125,6 +126,7 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
   constexpr int64_t part_chunks = 4096; // least part of a row: 16 chunks a lane
   constexpr int64_t part_steps = 16;    // least part of the reduced axis: rows a lane
   constexpr int64_t most_parts = 1024;
+  constexpr int64_t many_lanes = 1 << 20; // several times what a device has at a time
   reduce_plan result;
   result.outcome = check_device(device);
   result.problem = problem;
@@ -155,7 +157,10 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
       refuse(reduce_kernel::row_split, reduce_refusal::row_too_short);
       result.kernel = reduce_kernel::row_lanes;
       const int64_t tail = problem.reduced % chunk;
-      const int wanted = detail::log2_up(chunks > tail ? chunks : (tail > 1 ? tail : 1));
+      int64_t shares = chunks;
+      if (problem.leading * chunks >= many_lanes)
+        shares = divide_up(chunks, result.config.chunks_a_lane());
+      const int wanted = detail::log2_up(shares > tail ? shares : (tail > 1 ? tail : 1));
       result.lanes_log2 = wanted < wave_size_log2 ? wanted : wave_size_log2;
       result.groups = divide_up(problem.leading, int64_t{threads >> result.lanes_log2});
     } else {
