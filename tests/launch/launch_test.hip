@@ -7,6 +7,7 @@
 #include <wavetile/wave/lane.hpp>
 
 #include <gtest/gtest.h>
+#include <hip/hip_runtime.h>
 
 #include <cstring>
 #include <string>
@@ -71,8 +72,7 @@ TEST(launch, plans_run_every_workgroup_once) {
 }
 
 WAVETILE_KERNEL void note_shape(int* out) {
-  const auto x = __builtin_amdgcn_workgroup_id_x(), y = __builtin_amdgcn_workgroup_id_y(),
-             z = __builtin_amdgcn_workgroup_id_z();
+  const auto x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
   if (flat_thread_id() == 0)
     out[x + 3 * (y + 2 * z)] = workgroup_size();
 }
@@ -187,7 +187,7 @@ TEST(launch, a_pending_error_is_neither_reported_nor_cleared) {
 // ---- streams and capture -----------------------------------------------------------------------
 
 WAVETILE_KERNEL void affine_step(const int* in, int* out, int scale, int n) {
-  const int i = static_cast<int>(__builtin_amdgcn_workgroup_id_x()) * 64 + thread_id();
+  const int i = static_cast<int>(blockIdx.x) * 64 + thread_id();
   if (i < n)
     out[i] = in[i] * scale + 1;
 }

@@ -15,6 +15,7 @@ inline constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
 inline constexpr unsigned hipStreamNonBlocking = cudaStreamNonBlocking;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
 inline constexpr auto hipErrorInvalidValue = cudaErrorInvalidValue;
+inline constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
 
 inline hipError_t hipMalloc(void** pointer, std::size_t bytes) {
   return cudaMalloc(pointer, bytes == 0 ? 1 : bytes);
