@@ -117,6 +117,29 @@ TEST(matmul_plan, parts_are_whole_blocks_of_scales) {
   EXPECT_GE(p.split_k * p.splits, 5000);
 }
 
+// How busy LDS is while the matrix cores are: at most 52 % for large tiles. Of 256 x 128 no sharing
+// out among waves is below 56 %.
+TEST(matmul_plan, large_tiles_leave_lds_half_idle) {
+  const auto share = [](const matmul_config& config) {
+    return static_cast<double>(config.lds_clocks()) / config.matrix_clocks();
+  };
+  using enum matmul_kernel;
+  for (const matmul_kernel kernel : {large, ping_pong, large_four})
+    EXPECT_LE(share(config_of(kernel, 2)), 0.52) << name_of(kernel);
+  EXPECT_EQ(share(config_of(large, 1)), 0.5);
+  EXPECT_EQ(share(config_of(middle, 2)), 0.75);
+  EXPECT_EQ(share(config_of(compact, 2)), 1.5);
+  const matmul_config chosen = config_of(wide, 2);
+  EXPECT_EQ(share(chosen), 0.5625);
+  for (const int waves : {4, 8, 16}) // of fewer, SIMDs would be idle
+    for (int down = 1; down <= waves; down *= 2) {
+      matmul_config other = chosen;
+      other.waves_m = down;
+      other.waves_n = waves / down;
+      EXPECT_GE(share(other), share(chosen)) << down << " x " << waves / down;
+    }
+}
+
 TEST(matmul_plan, forced_choices) {
   auto problem = problem_of(512, 512, 512);
   problem.choice = matmul_choice::wide;

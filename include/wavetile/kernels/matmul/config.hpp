@@ -57,6 +57,15 @@ struct matmul_config {
   constexpr int accumulator_registers(int accumulator_bytes) const {
     return wave_m() * wave_n() / matmul_wave_size * accumulator_bytes / 4;
   }
+  /// Clocks of LDS for a step of the workgroup, free of conflicts: 128 bytes a clock, for each row
+  /// one write and a read by every wave that multiplies it.
+  constexpr int lds_clocks() const {
+    return (tile_m * (1 + waves_n) + tile_n * (1 + waves_m)) * k_bytes / 128;
+  }
+  /// Clocks of a SIMD's matrix core for its quarter of a step, for elements of 8 or 16 bits: a CU
+  /// does 1024 multiplications of 16 bits a clock, twice as many of 8. With `lds_clocks` this
+  /// tells how busy LDS is while the matrix cores are, whatever number of workgroups a CU holds.
+  constexpr int matrix_clocks() const { return tile_m * tile_n * (k_bytes / 2) / 1024; }
   /// Whether the parts are whole: what `matmul_mainloop` asserts.
   constexpr bool valid() const {
     return (instruction == 16 || instruction == 32) && waves() >= 1 && waves() <= 16 &&
@@ -69,14 +78,22 @@ struct matmul_config {
   friend constexpr bool operator==(const matmul_config&, const matmul_config&) = default;
 };
 
-/// The cuts by name, largest tile first.
+/// The cuts by name, largest tile first, with LDS clocks per matrix clock (`lds_clocks`).
+///
+/// Where both operands have 8 bits and strided k, the loop has one v_perm_b32 for every two bytes
+/// of a step, 16 (1 / tile_m + 1 / tile_n) of the matrix clocks: 12.5 % for 256 x 256. It takes no
+/// less: of each 4 x 4 bytes, four dwords with bytes of two k each and four of all four must be
+/// made, and no instruction makes more than one dword out of two.
 enum class matmul_kernel : uint8_t {
-  large,      ///< 256 x 256, eight waves, two on a SIMD
-  ping_pong,  ///< as large, the two waves of a SIMD taking turns at memory and matrix cores
-  large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD: fewest LDS reads
-  wide,       ///< 256 x 128, four waves
-  middle,     ///< 128 x 128, four waves, two workgroups on a CU
-  compact,    ///< 64 x 64, four waves
+  large,      ///< 256 x 256, eight waves, two on a SIMD; 0.5
+  ping_pong,  ///< as large, the two waves of a SIMD taking turns at memory and matrix cores; 0.5
+  large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD: fewest LDS reads; 0.44
+  /// 256 x 128, four waves; 0.56, and no sharing out among waves has less. For products that have
+  /// too few tiles of `large` for all CUs and enough of these: half as many workgroups as of
+  /// `middle`, of which a CU holds two, with a quarter less LDS work.
+  wide,
+  middle,  ///< 128 x 128, four waves, two workgroups on a CU; 0.75
+  compact, ///< 64 x 64, four waves; 1.5
 };
 inline constexpr int matmul_kernel_count = 6;
 

@@ -1,5 +1,6 @@
 /// \file
-/// Barriers between the turns of waves that share SIMDs, and waits for LDS apart from them.
+/// Barriers between the turns of waves that share SIMDs, and waits for LDS and for the matrix cores
+/// apart from them.
 #pragma once
 
 #include <wavetile/arch/device_target.hpp>
@@ -19,6 +20,22 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_lds() {
   __builtin_amdgcn_s_waitcnt(0xC07F | Left << 8); // vmcnt and expcnt: any
   asm volatile("" ::: "memory");
   __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
+/// Puts as many wait states behind the matrix instructions before it as the longest of them need
+/// before anything reads their result: 18 (fp64, before a memory instruction) or 19. The compiler
+/// counts them too, but LLVM 22 overlooks paths through taken branches.
+template <class Fragment, int Count>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_matrix(Fragment (&results)[Count]) {
+#if WAVETILE_AMDGCN
+  __builtin_amdgcn_sched_barrier(0);
+  for (int i = 0; i < Count; ++i)
+    asm volatile("" : "+v"(results[i].registers)); // in order with the next
+  asm volatile("s_nop 15\n\ts_nop 2" : "+v"(results[0].registers));
+  __builtin_amdgcn_sched_barrier(0);
+#else
+  (void)results;
 #endif
 }
 
