@@ -145,13 +145,13 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
                          .append(options.kernel)
                          .append(", which only calls with it as template argument have code for");
   }
-  if (const status fits = check_forced(largest, largest.m, choice); !fits)
+  if (const status fits = check_forced(largest.m, choice); !fits)
     result.outcome = fits;
   if (result.outcome.ok())
     result.outcome = check_device(device);
   const target& facts = device.facts();
   const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
-  choose_tile(result, largest, largest.m, choice, [&](matmul_choice one) {
+  choose_tile(result, largest.m, choice, [&](matmul_choice one) {
     const auto cut = cut_of(one, largest, facts);
     return static_cast<double>(divide_up(tiles_of_list(items, count, options, cut), cus)) *
            cut.tile_m * cut.tile_n / cut.efficiency;

@@ -83,8 +83,6 @@ status launch_product(const matmul_plan& plan, const matmul_problem& problem,
       }
     } else if constexpr (Choice == choice::skinny) {
       return run(&matmul_skinny<Types, OrderB>);
-    } else if constexpr (!suits(Choice, bytes, OrderA, OrderB)) {
-      return {}; // the plan has refused it
     } else {
       return run(&matmul_tile<Types, tile_config(Choice, bytes), OrderA, OrderB>);
     }

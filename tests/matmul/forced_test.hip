@@ -18,6 +18,14 @@ TEST(matmul_forced, large_four) {
   });
 }
 
+// Both operands transposed byte by byte need the most LDS addresses of all.
+TEST(matmul_forced, large_four_of_bytes) {
+  for_each_order({.m = 270, .n = 300, .k = 200}, [](const matmul_case& test) {
+    ASSERT_TRUE((
+        check_matmul<fp8_e4m3_fnuz, fp8_e5m2_fnuz, float, float, matmul_choice::large_four>(test)));
+  });
+}
+
 TEST(matmul_forced, ping_pong) {
   for (const std::int64_t k : {0, 31, 32, 64, 96, 200})
     ASSERT_TRUE((check_matmul<bf16, bf16, bf16, bf16, matmul_choice::ping_pong>(

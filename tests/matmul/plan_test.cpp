@@ -154,18 +154,6 @@ TEST(matmul_plan, forced_choices) {
   EXPECT_NE(std::string(refused.outcome.message()).find("512"), std::string::npos);
 }
 
-TEST(matmul_plan, a_choice_that_does_not_suit) {
-  auto problem = problem_of(512, 512, 512);
-  problem.a = problem.b = data_type::int8;
-  problem.order_a = problem.order_b = operand_order::k_strided;
-  problem.choice = matmul_choice::large_four;
-  const auto p = plan(problem, mi300x);
-  EXPECT_EQ(p.outcome.code(), status_code::unsupported_shape);
-  EXPECT_NE(std::string(p.outcome.message()).find("large_four"), std::string::npos);
-  problem.order_a = operand_order::k_contiguous;
-  EXPECT_TRUE(plan(problem, mi300x).outcome.ok());
-}
-
 TEST(matmul_plan, describes_itself_and_what_it_refused) {
   const std::string text = plan(problem_of(8192, 8192, 8192), mi300x).describe().c_str();
   for (const char* word :

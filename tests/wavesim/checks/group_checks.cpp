@@ -101,9 +101,10 @@ private:
     const Kind kind = facts.atomic ? Kind::atomic : facts.store ? Kind::write : Kind::read;
     if (facts.lds_memory) {
       const std::uint64_t mask = lanes_of_lds(facts, wave.exec());
+      LaneRow upper;
       for (unsigned piece = 0; piece < facts.pieces; ++piece)
         race_.note(wave, facts, kind, facts.bytes, lds_[piece], mask,
-                   lds_data(wave, op, facts, piece), ticket);
+                   lds_data(wave, op, facts, piece, upper), ticket);
     } else if (facts.lds_direct) {
       const std::uint32_t base =
           (wave.s[code_m0] & (op.format == Format::mubuf ? 0xffffu : 0x3fffcu)) +

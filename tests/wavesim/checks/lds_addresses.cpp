@@ -20,12 +20,17 @@ void lds_addresses(const Wave& wave, const Op& op, const OpFacts& facts, LaneRow
   }
 }
 
-const std::uint32_t* lds_data(const Wave& wave, const Op& op, const OpFacts& facts,
-                              unsigned piece) {
-  if (!facts.store || std::string_view(op.info->mnemonic).ends_with("_d16_hi"))
+const std::uint32_t* lds_data(const Wave& wave, const Op& op, const OpFacts& facts, unsigned piece,
+                              LaneRow& upper) {
+  if (!facts.store)
     return nullptr;
   const unsigned first = piece ? op.vdata1 : op.vdata;
-  return op.data_agpr ? wave.a[first] : wave.v[first];
+  const std::uint32_t* data = op.data_agpr ? wave.a[first] : wave.v[first];
+  if (!std::string_view(op.info->mnemonic).ends_with("_d16_hi"))
+    return data;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    upper[lane] = data[lane] >> 16;
+  return upper;
 }
 
 } // namespace wavesim

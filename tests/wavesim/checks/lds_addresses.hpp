@@ -14,8 +14,9 @@ inline std::uint64_t lanes_of_lds(const OpFacts& facts, std::uint64_t exec) {
   return facts.counts_lanes ? exec & (~exec + 1) : exec;
 }
 
-/// Rows of dwords that a DS write stores with one of its pieces; null where the register does not
-/// hold them as they reach memory.
-const std::uint32_t* lds_data(const Wave& wave, const Op& op, const OpFacts& facts, unsigned piece);
+/// Rows of dwords that a DS write stores with one of its pieces; null where it is no write. `upper`
+/// is room for those of a write of upper halves.
+const std::uint32_t* lds_data(const Wave& wave, const Op& op, const OpFacts& facts, unsigned piece,
+                              LaneRow& upper);
 
 } // namespace wavesim

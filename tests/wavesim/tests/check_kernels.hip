@@ -55,6 +55,19 @@ __global__ void race_same_value(unsigned* out) {
   out[threadIdx.x] = flag;
 }
 
+// The lower halves of the registers differ, and are not stored.
+__global__ void race_same_upper_half(unsigned* out) {
+  __shared__ unsigned short half;
+  using address = __attribute__((address_space(3))) unsigned short*;
+  if (threadIdx.x % 64 == 5)
+    asm volatile("ds_write_b16_d16_hi %0, %1" // same_upper_half
+                 :
+                 : "v"((address)&half), "v"(7u << 16 | threadIdx.x)
+                 : "memory");
+  __syncthreads();
+  out[threadIdx.x] = half;
+}
+
 // Neighbouring bytes of one dword belong to different waves.
 __global__ void race_bytes(unsigned char* out) {
   __shared__ unsigned char bytes[256];

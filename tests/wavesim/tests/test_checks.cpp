@@ -114,6 +114,11 @@ TEST_F(Race, DifferentValuesAndTheSame) {
   EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 5);
   EXPECT_EQ(found[0].other.lanes, std::uint64_t{1} << 5);
   EXPECT_FALSE(found[0].failing);
+  Findings::instance().clear();
+  found = run("race", "race_same_upper_half", line(1, 256), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "write", "same_upper_half");
+  EXPECT_FALSE(found[0].failing);
 }
 
 TEST_F(Race, BytesOfOneDwordAndAtomicsAreFine) {

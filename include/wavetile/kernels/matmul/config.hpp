@@ -83,7 +83,8 @@ struct matmul_config {
 /// Where both operands have 8 bits and strided k, the loop has one v_perm_b32 for every two bytes
 /// of a step, 16 (1 / tile_m + 1 / tile_n) of the matrix clocks: 12.5 % for 256 x 256. It takes no
 /// less: of each 4 x 4 bytes, four dwords with bytes of two k each and four of all four must be
-/// made, and no instruction makes more than one dword out of two.
+/// made, and no instruction makes more than one dword out of two. (Of `large_four` it is 11.5 %,
+/// as the second half of 192 columns' work is done by writes of two bytes; LDS is busy for 0.5.)
 enum class matmul_kernel : uint8_t {
   large,      ///< 256 x 256, eight waves, two on a SIMD; 0.5
   ping_pong,  ///< as large, the two waves of a SIMD taking turns at memory and matrix cores; 0.5
@@ -132,13 +133,6 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
       result.tile_m /= 2;
   }
   return result;
-}
-
-/// Whether a cut is made for operands of these orders. `large_four` is not where both are
-/// transposed byte by byte: its work-items then have more LDS addresses than registers.
-constexpr bool suits(matmul_kernel kernel, int element_bytes, operand_order a, operand_order b) {
-  return kernel != matmul_kernel::large_four || element_bytes != 1 ||
-         a == operand_order::k_contiguous || b == operand_order::k_contiguous;
 }
 
 } // namespace wavetile

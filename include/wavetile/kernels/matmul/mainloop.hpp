@@ -49,6 +49,13 @@ struct matmul_mainloop {
   static constexpr int fragments_m = Config.wave_m() / Config.instruction; ///< of a wave
   static constexpr int fragments_n = Config.wave_n() / Config.instruction;
 
+  /// Whether the loop is told to keep its sums in accumulation registers: where they and the
+  /// addresses of transposed writes need more than the 256 others.
+  static constexpr bool sums_apart = Config.waves() <= 4 &&
+                                     Config.accumulator_registers(sizeof(accumulator_t<A>)) > 128 &&
+                                     (OrderA == operand_order::k_strided ||
+                                      OrderB == operand_order::k_strided);
+
   /// Matrix instructions of a wave in one step.
   static constexpr int instructions_of_a_step = fragments_m * fragments_n * tile_k / shape.k;
 
@@ -70,6 +77,18 @@ struct matmul_mainloop {
 #pragma unroll
         for (int j = 0; j < fragments_n; ++j)
           at[i][j] = accumulator{};
+    }
+    /// With `sums_apart`, they are in accumulation registers here. All or none: an instruction
+    /// whose sums came from elsewhere would have them copied there and back.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void settle() {
+#if WAVETILE_AMDGCN
+      if constexpr (sums_apart)
+#pragma unroll
+        for (int i = 0; i < fragments_m; ++i)
+#pragma unroll
+          for (int j = 0; j < fragments_n; ++j)
+            asm("" : "+a"(at[i][j].registers));
+#endif
     }
   };
 
@@ -252,6 +271,8 @@ private:
     const bool behind = wave_id() >= Config.waves() / 2;
     if (in_turns && behind)
       detail::end_turn();
+    if constexpr (Active)
+      d.settle();
     // one exit: the compiler joins several, and a wait where they meet is one of the loop too; and
     // no way around the loop, on which all sums would be copied
     uint32_t rounds = steps / 2;

@@ -50,12 +50,6 @@ constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
   return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes);
 }
 
-/// As for the cut, by choice.
-constexpr bool suits(matmul_choice choice, int element_bytes, operand_order a, operand_order b) {
-  return choice != matmul_choice::large_four ||
-         wavetile::suits(matmul_kernel::large_four, element_bytes, a, b);
-}
-
 /// How `skinny` is cut: a wave takes `columns` columns of op(B) and a quarter of k, in steps of
 /// `step`; what is left at the end, in pieces.
 struct skinny_cut {
@@ -95,7 +89,6 @@ enum class matmul_refusal : uint8_t {
   on_request,     ///< code for it exists only in calls that name it
   too_many_rows,  ///< op(A) has more rows than `skinny` takes
   another_forced, ///< the caller named another
-  unsuited,       ///< its registers do not suffice where both operands are transposed bytes
 };
 
 /// What `matmul` does with a problem; it computes this plan and follows it.
@@ -196,8 +189,8 @@ constexpr int64_t useful_splits(int64_t groups, int64_t cus, int64_t steps) {
 /// Chooses the tile for a product of `rows` rows, or takes the one that is forced: fills
 /// `result.choice`, `refused` and `relative_time`. `time(choice)` is the expected time of one.
 template <class Time>
-constexpr void choose_tile(matmul_plan& result, const matmul_problem& problem, int64_t rows,
-                           matmul_choice forced, const Time& time) {
+constexpr void choose_tile(matmul_plan& result, int64_t rows, matmul_choice forced,
+                           const Time& time) {
   const bool is_forced = forced != matmul_choice::automatic;
   bool found = false;
   double best = 0;
@@ -206,10 +199,6 @@ constexpr void choose_tile(matmul_plan& result, const matmul_problem& problem, i
     matmul_refusal& refused = result.refused[i];
     if (is_forced ? choice != forced : !in_every_call(choice)) {
       refused = is_forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
-      continue;
-    }
-    if (!kernels::suits(choice, size_of(problem.a), problem.order_a, problem.order_b)) {
-      refused = matmul_refusal::unsuited;
       continue;
     }
     if (choice == matmul_choice::skinny && rows > skinny_rows) {
@@ -236,17 +225,11 @@ constexpr void choose_tile(matmul_plan& result, const matmul_problem& problem, i
 
 /// Whether a product of `rows` rows can run with the tile that was asked for by name or template
 /// argument.
-constexpr status check_forced(const matmul_problem& problem, int64_t rows, matmul_choice forced) {
+constexpr status check_forced(int64_t rows, matmul_choice forced) {
   if (forced == matmul_choice::skinny && rows > skinny_rows)
     return status::failure(status_code::unsupported_shape, "kernel",
                            "skinny takes at most 16 rows of op(A), here are ")
         .append(rows);
-  if (forced != matmul_choice::automatic &&
-      !kernels::suits(forced, size_of(problem.a), problem.order_a, problem.order_b))
-    return status::failure(status_code::unsupported_shape, "kernel", "it is ")
-        .append(name_of(forced))
-        .append(", which is not for 8-bit operands that are both strided in k; "
-                "allowed: large, middle, compact");
   return {};
 }
 
@@ -286,7 +269,7 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   const bool empty = m == 0 || n == 0 || problem.batches == 0;
   const int64_t step_floor = k > 0 ? k : 1;
 
-  detail::choose_tile(result, problem, m, problem.choice, [&](matmul_choice choice) {
+  detail::choose_tile(result, m, problem.choice, [&](matmul_choice choice) {
     const auto cut = detail::cut_of(choice, problem, facts);
     const int64_t tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n) * problem.batches;
     const int64_t splits =
@@ -297,7 +280,7 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
            cut.tile_m * cut.tile_n / cut.efficiency;
   });
   if (result.outcome.ok())
-    result.outcome = detail::check_forced(problem, m, problem.choice);
+    result.outcome = detail::check_forced(m, problem.choice);
 
   const auto cut = detail::cut_of(result.choice, problem, facts);
   detail::describe_cut(result, cut);
@@ -400,9 +383,6 @@ constexpr fixed_text<1600> matmul_plan::describe() const {
       break;
     case matmul_refusal::another_forced:
       text.append(name_of(choice)).append(" was asked for");
-      break;
-    case matmul_refusal::unsuited:
-      text.append("it is not for 8-bit operands that are both strided in k");
       break;
     }
   }
