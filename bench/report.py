@@ -2,12 +2,15 @@
 
   report.py FILE.json... --output index.html
   report.py --compare BEFORE.json AFTER.json [--output index.html]
+  report.py --beside OURS.json THEIRS.json [--only PREFIX,...] [--picture FILE.svg] [--output index.html]
 
 Every file gets a table with all its counters and pictures: share of a copy's speed for measured files; bytes over the
 minimum, least clocks by unit and a roofline of these bounds for simulated ones. Benchmarks with the counters `flops` and `bytes`
 also get a roofline, under the roofs that the file's context names (`peak_tflops`, `peak_tbytes`). With
 --compare the two files are set against each other by name, as ratios of medians (measured) or instructions
-(simulated). Without matplotlib the page has the tables only, and says so.
+(simulated). With --beside, which may be given several times, the benchmarks of two measured files that have one name
+are drawn side by side and their ratio is given; --picture writes these bars to a file, too. Without matplotlib the page has
+the tables only, and says so.
 """
 
 import argparse
@@ -186,17 +189,88 @@ def comparison(before_path, after_path):
             f"{html.escape(after.label())}</span></p>{text}" + bars(rows, "before/after", "before over after", 1) + table(rows))
 
 
+SPEEDS = ["TFLOP/s", "TB/s"]
+
+
+def side_by_side(pairs):
+    """(name, key, ours, theirs) of the benchmarks that both files of a pair have."""
+    rows = []
+    for ours_path, theirs_path in pairs:
+        ours, theirs = BenchFile(ours_path), BenchFile(theirs_path)
+        peer = {name: counters for name, counters, _ in theirs.rows}
+        for name, counters, _ in ours.rows:
+            key = next((k for k in SPEEDS if k in counters and k in peer.get(name, {})), None)
+            if key:
+                rows.append((name, key, counters[key], peer[name][key]))
+    if not rows:
+        sys.exit("no benchmark with a speed is in both files of a pair")
+    return rows
+
+
+def speeds_figure(rows, peer):
+    keys = [key for key in SPEEDS if any(row[1] == key for row in rows)]
+    figure, places = plt.subplots(len(keys), 1, squeeze=False, figsize=(9, 0.3 * len(rows) + 1.2 * len(keys)),
+                                  height_ratios=[sum(row[1] == key for row in rows) + 1 for key in keys])
+    for axes, key in zip(places[:, 0], keys):
+        chosen = [row for row in reversed(rows) if row[1] == key]
+        at = range(len(chosen))
+        axes.barh([y + 0.2 for y in at], [row[2] for row in chosen], height=0.38, label="wavetile")
+        axes.barh([y - 0.2 for y in at], [row[3] for row in chosen], height=0.38, label=peer)
+        axes.set_yticks(at, [row[0] for row in chosen], fontsize=8)
+        axes.set_title(key, loc="left", fontsize=11)
+        axes.legend(fontsize=8)
+        axes.margins(y=0.01)
+    figure.tight_layout()
+    return figure
+
+
+def beside(options):
+    rows = side_by_side(options.beside)
+    if options.only:
+        rows = [row for row in rows if row[0].startswith(tuple(options.only.split(",")))]
+    if not rows:
+        sys.exit(f"--only {options.only}: no benchmark starts so")
+    device = BenchFile(options.beside[0][0]).label()
+    ratios = [ours / theirs for _, _, ours, theirs in rows]
+    ahead = sum(ratio >= 1 for ratio in ratios)
+    text = (f"<h2>Beside {html.escape(options.peer)}</h2><p><span class='label'>{html.escape(device)}</span></p><p>{len(rows)} "
+            f"benchmarks in both, {ahead} at least as fast; ours over theirs: median {statistics.median(ratios):.2f}, "
+            f"least {min(ratios):.2f}, most {max(ratios):.2f}.</p>")
+    print(f"{len(rows)} benchmarks, {ahead} at least as fast, median {statistics.median(ratios):.2f}, "
+          f"least {min(ratios):.2f}, most {max(ratios):.2f}")
+    picture = ""
+    if plt is not None:
+        if options.picture:
+            figure = speeds_figure(rows, options.peer)
+            figure.savefig(options.picture, bbox_inches="tight",
+                           metadata={"Date": None} if options.picture.suffix == ".svg" else None)
+            plt.close(figure)
+        picture = figure_html(speeds_figure(rows, options.peer), f"beside {options.peer}")
+    elif options.picture:
+        sys.exit("--picture needs matplotlib")
+    return text + picture + table([(name, {"wavetile " + key: ours, f"{options.peer} {key}": theirs,
+                                           "ratio": ours / theirs}, None) for name, key, ours, theirs in rows])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("--compare", nargs=2, type=pathlib.Path, metavar=("BEFORE", "AFTER"))
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("index.html"))
+    parser.add_argument("--beside", nargs=2, type=pathlib.Path, action="append", metavar=("OURS", "THEIRS"))
+    parser.add_argument("--peer", default="PyTorch", help="whose figures THEIRS are (PyTorch)")
+    parser.add_argument("--only", help="names that start with one of these, with commas between them")
+    parser.add_argument("--picture", type=pathlib.Path, help="where the bars of --beside go, besides the page")
     options = parser.parse_args()
-    if not options.files and not options.compare:
+    if not options.files and not options.compare and not options.beside:
         parser.error("no JSON file given")
+    if (options.only or options.picture) and not options.beside:
+        parser.error("--only and --picture belong to --beside")
     body = "".join(section(path) for path in options.files)
     if options.compare:
         body = comparison(*options.compare) + body
+    if options.beside:
+        body = beside(options) + body
     if plt is None:
         body = "<p>matplotlib is not installed: tables only.</p>" + body
     options.output.parent.mkdir(parents=True, exist_ok=True)
