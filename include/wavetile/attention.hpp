@@ -3,8 +3,12 @@
 #pragma once
 
 #include <wavetile/kernels/attention/arrays.hpp>
-#include <wavetile/kernels/attention/prefill.hpp>
 #include <wavetile/launch/launch_groups.hpp>
+#if WAVETILE_CUDA
+#include <wavetile/kernels/attention/cuda/prefill.hpp>
+#else
+#include <wavetile/kernels/attention/prefill.hpp>
+#endif
 
 namespace wavetile {
 
@@ -111,7 +115,7 @@ status launch_attention(const attention_plan& plan,
     if (plan.config.head == config.head)
       return launch_groups(&kernels::attention_prefill<Types, config>, plan.groups,
                            config.threads(), 1, &kernels::attention_arguments<Types>::first_group,
-                           arguments, stream);
+                           arguments, stream, config.dynamic_lds_bytes());
     return launch_attention<Types, Index + 1>(plan, arguments, stream);
   }
 }
@@ -174,7 +178,8 @@ template <class Q, class K, class V, class O, class M, int MaskRank>
 status attention_of_views(const view<Q, 4>& q, const view<K, 4>& k, const view<V, 4>& v,
                           const view<O, 4>& o, const view<M, MaskRank>* mask,
                           const attention_options& options, hipStream_t stream) {
-  static_assert(!__is_const(O), "wavetile: the output o is written, its elements are const");
+  static_assert(!detail::is_const_v<O>,
+                "wavetile: the output o is written, its elements are const");
   using input = kernels::storage_or_self_t<Q>;
   using output = kernels::storage_or_self_t<O>;
   if constexpr (!is_any_of_v<input, fp16, bf16>) {
@@ -249,24 +254,28 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// i is key i + keys - queries (`causal_anchor::bottom_right`) or key i (`top_left`); `causal`
 /// shows it the keys up to there, a window those from `left` before to `right` after. A query that
 /// sees no key gets zeros and an LSE of -infinity. Blocks of 64 keys (32 for more than 128
-/// elements) that a wave's 32 rows do not see cost nothing.
+/// elements) that a wave's 32 rows (16 or 32 on NVIDIA GPUs) do not see cost nothing.
 ///
 /// Arithmetic: scores and softmax in fp32; p relative to a running maximum, rounded to the type of
 /// v (nearest even) for the product with v, summed unrounded; products of 16-bit numbers with fp32
 /// accumulation as `mma` documents; o rounded once. With one visible key o is that row of v, bit
-/// for bit but that a -0 becomes 0 (it is added to one). NaNs and infinities in visible rows
-/// propagate; rows of k and v beyond the sequence are never used, but a NaN or infinity in a row of
-/// v reaches every query of a tile that computes the block the row lies in, also those that do not
-/// see it. Otherwise the result of a query is the same bit for bit wherever it lies and whatever is
-/// beside it. A logit capped by `softcap` has a relative error of about 2^-20.
+/// for bit but that a -0 becomes 0 (it is added to one); on NVIDIA GPUs, which do not round a
+/// logit before they subtract the maximum, only for o of 16 bits and logits below 2^10 in size.
+/// NaNs and infinities in visible rows propagate; rows of k and v beyond the sequence are never
+/// used, but a NaN or infinity in a row of v reaches every query of a tile that computes the block
+/// the row lies in, also those that do not see it. Otherwise the result of a query is the same bit
+/// for bit wherever it lies and whatever is beside it. A logit capped by `softcap` has a relative
+/// error of about 2^-20.
 ///
 /// lse[b,h,i] = ln(sum over j of exp l[j]), fp32.
 ///
 /// Which kernel runs: `plan(attention_problem_of(q, k, v, o, options), device)`; LDS at most 48 KiB
-/// a workgroup, no scratch. Errors: extents that do not go together, heads without a kernel, a last
-/// stride other than 1, null or misaligned pointers, outputs that overlap anything, element types
-/// without a kernel, a scale that is not finite, a negative softcap or window, device without code.
-/// Whatever the error, o and lse are untouched.
+/// a workgroup, no scratch. NVIDIA GPUs (sm_80, sm_90): mma.sync, at most 96 KiB of shared memory,
+/// which is filled by cp.async where rows of K and V are 16 bytes aligned. Errors: extents that do
+/// not go together, heads without a kernel, a last stride other than 1, null or misaligned
+/// pointers, outputs that overlap anything, element types without a kernel, a scale that is not
+/// finite, a negative softcap or window, device without code. Whatever the error, o and lse are
+/// untouched.
 template <class Q, class K, class V, class O>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

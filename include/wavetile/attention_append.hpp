@@ -214,7 +214,7 @@ status run_append(append_pair* pairs, int count, const attention_append_options&
   arguments.cache_rows = static_cast<int>(call.rows);
   arguments.positions = static_cast<int>(call.arrays.rows(pairs[0].from));
   arguments.pairs = rotary.pairs;
-  return launch_groups(&attention_append<T>, divide_up(rows, 4), 256, 1,
+  return launch_groups(&attention_append<T>, divide_up(rows, attention_wave_rows), 256, 1,
                        &append_arguments<T>::first_group, arguments, stream);
 }
 
@@ -250,7 +250,7 @@ status check_append_types() {
 template <class K, class V, class KC, class VC>
 status append_to_cache(view<K, 4> k, view<V, 4> v, view<KC, 4> k_cache, view<VC, 4> v_cache,
                        const attention_append_options& options = {}, hipStream_t stream = nullptr) {
-  static_assert(!__is_const(KC) && !__is_const(VC), "wavetile: caches are written");
+  static_assert(!detail::is_const_v<KC> && !detail::is_const_v<VC>, "wavetile: caches are written");
   if (const status outcome = detail::check_append_types<K, V, KC, VC>(); !outcome)
     return outcome;
   detail::append_pair pairs[] = {
@@ -268,7 +268,7 @@ template <class Q, class K, class V, class QT, class KC, class VC>
 status append_to_cache(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<QT, 4> q_turned,
                        view<KC, 4> k_cache, view<VC, 4> v_cache,
                        const attention_append_options& options = {}, hipStream_t stream = nullptr) {
-  static_assert(!__is_const(QT) && !__is_const(KC) && !__is_const(VC),
+  static_assert(!detail::is_const_v<QT> && !detail::is_const_v<KC> && !detail::is_const_v<VC>,
                 "wavetile: q_turned and the caches are written");
   if (const status outcome = detail::check_append_types<K, Q, V, QT, KC, VC>(); !outcome)
     return outcome;

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <wavetile/attention.hpp>
-#include <wavetile/kernels/attention/combine.hpp>
 #include <wavetile/kernels/attention/decode_plan.hpp>
 #include <wavetile/launch/workspace.hpp>
+#if WAVETILE_CUDA
+#include <wavetile/kernels/attention/cuda/combine.hpp>
+#else
+#include <wavetile/kernels/attention/combine.hpp>
+#endif
 
 namespace wavetile {
 
@@ -141,20 +145,24 @@ inline status check_decode(attention_decode_call& call, const attention_decode_o
 template <class Types, int Index>
 status launch_decode(const attention_decode_plan& plan,
                      const kernels::attention_arguments<Types>& arguments, hipStream_t stream) {
-  if constexpr (Index == attention_head_count) {
+  constexpr int cuts = kernels::attention_cuts(Types::form);
+  if constexpr (Index == attention_head_count * cuts) {
     return status::failure(status_code::unsupported_shape, "head dimension", "no kernel");
   } else {
     using namespace kernels;
-    constexpr attention_config config = attention_config_of(attention_heads[Index]);
-    if (!(plan.tiles.config.head == config.head))
+    constexpr attention_config config =
+        attention_config_of(attention_heads[Index / cuts], Types::form, Index % cuts);
+    if (!(plan.tiles.config == config))
       return launch_decode<Types, Index + 1>(plan, arguments, stream);
     constexpr auto first = &attention_arguments<Types>::first_group;
-    if (const status outcome = launch_groups(&attention_prefill<Types, config>, plan.groups,
-                                             config.threads(), 1, first, arguments, stream);
+    if (const status outcome =
+            launch_groups(&attention_prefill<Types, config>, plan.groups, config.threads(), 1,
+                          first, arguments, stream, config.dynamic_lds_bytes());
         !outcome || plan.parts == 1)
       return outcome;
     return launch_groups(&attention_combine<Types, config.head.v>,
-                         divide_up(arguments.parts.row_count, 4), 256, 1, first, arguments, stream);
+                         divide_up(arguments.parts.row_count, attention_wave_rows), 256, 1, first,
+                         arguments, stream);
   }
 }
 
@@ -265,7 +273,8 @@ template <class Q, class K, class V, class O>
 status attention_decode(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                         const attention_decode_options& options = {},
                         hipStream_t stream = nullptr) {
-  static_assert(!__is_const(O), "wavetile: the output o is written, its elements are const");
+  static_assert(!detail::is_const_v<O>,
+                "wavetile: the output o is written, its elements are const");
   using input = kernels::storage_or_self_t<Q>;
   using output = kernels::storage_or_self_t<O>;
   if constexpr (!detail::is_any_of_v<input, fp16, bf16>) {

@@ -41,8 +41,13 @@
 #include <wavetile/launch/device.hpp>
 #include <wavetile/launch/launch.hpp>
 
+#include <wavetile/attention.hpp>
+#include <wavetile/attention_append.hpp>
+#include <wavetile/attention_decode.hpp>
+#include <wavetile/layer_norm.hpp>
 #include <wavetile/reduce.hpp>
 #include <wavetile/reduce_segmented.hpp>
+#include <wavetile/rms_norm.hpp>
 #include <wavetile/softmax.hpp>
 #endif
 
@@ -54,11 +59,6 @@
 #include <wavetile/matrix/lds_operand.hpp>
 #include <wavetile/matrix/mma.hpp>
 
-#include <wavetile/attention.hpp>
-#include <wavetile/attention_append.hpp>
-#include <wavetile/attention_decode.hpp>
-#include <wavetile/layer_norm.hpp>
 #include <wavetile/matmul.hpp>
 #include <wavetile/matmul_grouped.hpp>
-#include <wavetile/rms_norm.hpp>
 #endif

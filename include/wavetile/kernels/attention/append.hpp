@@ -50,14 +50,13 @@ struct append_arguments {
   int64_t first_group; ///< of this launch
 };
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 /// A wave takes a row; tasks follow each other. Rows outside the cache are left out.
 template <class T>
-WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(256, 256))) void
-attention_append(append_arguments<T> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(256) void attention_append(append_arguments<T> args) {
   if constexpr (device_pass_supported) {
-    int64_t row = (args.first_group + __builtin_amdgcn_workgroup_id_x()) * 4 + wave_id();
+    int64_t row = (args.first_group + instruction::workgroup_x()) * attention_wave_rows + wave_id();
     int number = 0;
     while (number < 2 && row >= args.tasks[number].rows)
       row -= args.tasks[number++].rows;

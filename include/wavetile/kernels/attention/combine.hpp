@@ -4,8 +4,8 @@
 
 #include <wavetile/core/math.hpp>
 #include <wavetile/core/vec.hpp>
-#include <wavetile/kernels/attention/online_softmax.hpp>
 #include <wavetile/kernels/attention/problem.hpp>
+#include <wavetile/kernels/attention/scores.hpp>
 #include <wavetile/wave/lane.hpp>
 
 #if WAVETILE_HIP

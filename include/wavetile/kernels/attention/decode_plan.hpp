@@ -27,7 +27,7 @@ struct attention_decode_plan {
 constexpr attention_decode_plan plan_decode(const attention_problem& problem,
                                             const device_info& device, int64_t workspace_bytes) {
   attention_decode_plan result;
-  result.tiles = plan(problem, device);
+  result.tiles = kernels::plan_attention(problem, device, kernels::attention_form::cache);
   result.outcome = result.tiles.outcome;
   if (!result.outcome)
     return result;

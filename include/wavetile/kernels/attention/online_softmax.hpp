@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/core/math.hpp>
+#include <wavetile/kernels/attention/scores.hpp>
 #include <wavetile/kernels/attention/tiles.hpp>
 #include <wavetile/wave/shuffle.hpp>
 #include <wavetile/wave/vote.hpp>
@@ -10,12 +11,6 @@
 #if WAVETILE_HIP
 
 namespace wavetile::kernels {
-
-/// Exponent of a key that is hidden, and the maximum before any was seen: finite, so that nothing
-/// depends on infinities, and lower than any score.
-inline constexpr float hidden_exponent = -3.4e38f;
-/// What exponents with a mask added are limited to on both sides: a finite mask hides nothing.
-inline constexpr float largest_exponent = 3.3e38f;
 
 /// Two fp32 for packed instructions.
 using score_pair = float __attribute__((ext_vector_type(2)));

@@ -88,16 +88,13 @@ struct attention_plan {
   constexpr fixed_text<800> describe() const;
 };
 
-/// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
-/// (`describe_device("gfx942", 304, 8)`). Takes the same time for any extents. Counts that do not
-/// fit 63 bits, as those of a batch with strides of 0 may be, are 2^63 - 1.
-///
-/// One kernel, cut by the head. Tiles have 128 rows: queries of one head or, with at most 16
-/// queries a sequence, the queries of all heads that share a head of k and v, interleaved, so that
-/// K and V are read once for all of them.
-constexpr attention_plan plan(const attention_problem& problem, const device_info& device) {
+namespace kernels {
+
+/// The plan of either form.
+constexpr attention_plan plan_attention(const attention_problem& problem, const device_info& device,
+                                        attention_form form) {
   attention_plan result;
-  const attention_head* head = kernels::find_attention_head(problem.head);
+  const attention_head* head = find_attention_head(problem.head);
   if (head == nullptr) {
     result.outcome =
         status::failure(status_code::unsupported_shape, "head dimension", problem.head.qk, "")
@@ -113,8 +110,8 @@ constexpr attention_plan plan(const attention_problem& problem, const device_inf
   } counts[] = {{"batch", problem.batch, int64_t{1} << 62},
                 {"q_heads", problem.q_heads, int64_t{1} << 31},
                 {"kv_heads", problem.kv_heads, int64_t{1} << 31},
-                {"queries", problem.queries, kernels::visibility::unlimited - 1},
-                {"keys", problem.keys, kernels::visibility::unlimited - 1}};
+                {"queries", problem.queries, visibility::unlimited - 1},
+                {"keys", problem.keys, visibility::unlimited - 1}};
   for (const auto& count : counts)
     if (count.value < 0 || count.value > count.most) {
       result.outcome =
@@ -123,42 +120,54 @@ constexpr attention_plan plan(const attention_problem& problem, const device_inf
       return result;
     }
   result.outcome = check_device(device);
-  const attention_config config = kernels::attention_config_of(*head);
-  result.config = config;
   result.xcds = device.xcd_count < 1 ? 1 : device.xcd_count;
-  result.register_limit = 512 / config.occupancy;
-  // K as it is, V transposed in rows of at least 128 bytes, both of 16-bit elements
-  result.lds_bytes = int64_t{config.keys} * head->qk * 2 + int64_t{(head->v + 31) / 32 * 32} * 128;
   const int64_t group = problem.group();
   constexpr int64_t few_queries = 16;
   if (group > 1 && problem.queries <= few_queries)
     result.packed_heads = group;
-  const auto product = [](int64_t a, int64_t b) { return kernels::saturated_product(a, b); };
+  const auto product = [](int64_t a, int64_t b) { return saturated_product(a, b); };
   const int64_t rows = product(problem.queries, result.packed_heads);
+  const attention_config config = attention_config_of(*head, form, attention_cut_for(form, rows));
+  result.config = config;
+  result.register_limit = config.register_limit();
+  result.lds_bytes = config.lds_bytes();
   result.tiles = divide_up(rows, config.rows());
   const int64_t outer = product(problem.batch, problem.q_heads / result.packed_heads);
   result.groups = product(outer, result.tiles);
 
-  const auto visible = kernels::visibility_of(problem.causal, problem.anchor, problem.window);
+  const auto visible = visibility_of(problem.causal, problem.anchor, problem.window);
   const auto queries = static_cast<int>(problem.queries);
   const auto keys = static_cast<int>(problem.keys);
   const int64_t heads = product(problem.batch, problem.q_heads);
-  result.visible_scores = product(heads, kernels::visible_keys(visible, queries, keys));
+  result.visible_scores = product(heads, visible_keys(visible, queries, keys));
   result.computed_scores =
-      product(product(outer, kernels::wave_steps(visible, queries, keys, result.packed_heads,
-                                                 attention_config::wave_rows, config.keys)),
-              attention_config::wave_rows * config.keys);
+      product(product(outer, wave_steps(visible, queries, keys, result.packed_heads,
+                                        config.rows_of_wave(), config.keys)),
+              config.rows_of_wave() * config.keys);
   result.flops = product(2 * (problem.head.qk + problem.head.v), result.visible_scores);
   const int64_t input = size_of(problem.input);
   const int64_t q_bytes =
       product(product(heads, problem.queries), input * int64_t{problem.head.qk});
   const int64_t kv_bytes = product(product(product(problem.batch, problem.kv_heads), problem.keys),
                                    input * (int64_t{problem.head.qk} + problem.head.v));
-  result.min_bytes_read = kernels::saturated_sum(q_bytes, kv_bytes);
+  result.min_bytes_read = saturated_sum(q_bytes, kv_bytes);
   result.min_bytes_written =
       product(product(heads, problem.queries),
               problem.head.v * size_of(problem.output) + (problem.lse ? int64_t{4} : int64_t{0}));
   return result;
+}
+
+} // namespace kernels
+
+/// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
+/// (`describe_device("gfx942", 304, 8)`). Takes the same time for any extents. Counts that do not
+/// fit 63 bits, as those of a batch with strides of 0 may be, are 2^63 - 1.
+///
+/// One kernel, cut by the head. Tiles have 128 rows (NVIDIA GPUs: 64 for more than 128 elements):
+/// queries of one head or, with at most 16 queries a sequence, the queries of all heads that share
+/// a head of k and v, interleaved, so that K and V are read once for all of them.
+constexpr attention_plan plan(const attention_problem& problem, const device_info& device) {
+  return kernels::plan_attention(problem, device, kernels::attention_form::prefill);
 }
 
 constexpr fixed_text<800> attention_plan::describe() const {

@@ -10,34 +10,13 @@
 #include <wavetile/group/barrier.hpp>
 #include <wavetile/kernels/attention/loader.hpp>
 #include <wavetile/kernels/attention/online_softmax.hpp>
-#include <wavetile/kernels/attention/problem.hpp>
+#include <wavetile/kernels/attention/scores.hpp>
+#include <wavetile/kernels/attention/sequence.hpp>
 #include <wavetile/matrix/mma.hpp>
 
 #if WAVETILE_HIP
 
 namespace wavetile::kernels {
-
-/// The rows of one sequence in an array.
-struct sequence_rows {
-  int first;
-  int length;
-};
-
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE sequence_rows sequence_of(const int32_t* begin,
-                                                                const int32_t* length,
-                                                                int64_t batch, int rows) {
-  sequence_rows result{0, rows};
-  if (begin != nullptr) {
-    const int first = begin[batch];
-    result.first = first < 0 ? 0 : first < rows ? first : rows;
-    result.length = length == nullptr ? begin[batch + 1] - result.first : rows;
-  }
-  if (length != nullptr)
-    result.length = length[batch];
-  const int most = rows - result.first;
-  result.length = result.length < 0 ? 0 : result.length < most ? result.length : most;
-  return result;
-}
 
 /// What a wave knows about its 32 rows of queries; a lane has the row `lane % 32`.
 struct query_rows {
@@ -93,12 +72,6 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_lds() {
 #if WAVETILE_AMDGCN
   __builtin_amdgcn_s_waitcnt(0xC07F);
 #endif
-}
-
-/// Offsets of one head of one batch, in elements.
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t offset_of(const attention_steps& steps, bool packed,
-                                                        int64_t batch, int64_t head, int64_t row) {
-  return (packed ? 0 : batch * steps.batch) + head * steps.head + row * steps.row;
 }
 
 /// Only vector and scalar arithmetic may be moved across.
@@ -175,13 +148,7 @@ class attention_kernel {
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void scale(score_block<score_parts>& scores) {
     scores.each_pair([&](score_pair pair) { return keep_together(pair * args_.score_scale); });
     if (float_bits(args_.cap) != 0) // compared by the scalar unit
-      scores.each([&](float x, int) {
-        // tanh x = 1 - 2 / (e^2x + 1), which cancels near 0: a series there, to 2^-23 of it
-        const float square = x * x;
-        const float series = fma(fma(square, 2.0f / 15, -1.0f / 3), square * x, x);
-        const float direct = 1.0f - 2.0f * reciprocal(exp2(x * (2 * log2_e)) + 1.0f);
-        return one_at_a_time(args_.cap * select(square < 0x1p-6f, series, direct));
-      });
+      scores.each([&](float x, int) { return one_at_a_time(args_.cap * cap_score(x)); });
   }
 
   /// One step, with the first reads of K done.

@@ -2,18 +2,17 @@
 /// What the attention kernels work on.
 #pragma once
 
+#include <wavetile/arch/device_target.hpp>
 #include <wavetile/core/numeric_traits.hpp>
+#include <wavetile/kernels/attention/config.hpp>
 #include <wavetile/kernels/attention/schedule.hpp>
 #include <wavetile/kernels/attention/visibility.hpp>
 #include <wavetile/kernels/softmax/problem.hpp>
 
 namespace wavetile::kernels {
 
-/// Where K and V lie, and how many workgroups share the keys of a tile.
-enum class attention_form : uint8_t {
-  prefill, ///< in arrays; one
-  cache,   ///< in an array or in pages; one or more
-};
+/// Rows of a workgroup of the kernels that give each row a wave.
+inline constexpr int attention_wave_rows = 256 / wave_size;
 
 /// Types of an attention kernel. `Mask` is that of softmax: `no_mask`, `keep_mask`,
 /// `additive_mask<T>`.

@@ -1,0 +1,527 @@
+/// \file
+/// Exact attention over tiles of queries on NVIDIA GPUs: scores never leave the registers.
+///
+/// A wave has one or two tiles of 16 queries and goes over the keys in steps. It computes Q K^T,
+/// turns the scores into probabilities, which lie as the operand of the product with V wants them,
+/// and computes P V. The workgroup's waves share each step's K and V in LDS; those of the next step
+/// are copied meanwhile. With few queries over a cache all waves share the queries, too.
+#pragma once
+
+#include <wavetile/group/barrier.hpp>
+#include <wavetile/kernels/attention/cuda/loader.hpp>
+#include <wavetile/kernels/attention/cuda/online_softmax.hpp>
+#include <wavetile/kernels/attention/cuda/tile_rows.hpp>
+#include <wavetile/kernels/attention/sequence.hpp>
+
+#if WAVETILE_CUDA
+
+namespace wavetile::kernels {
+
+template <class Types, attention_config Config>
+class attention_kernel {
+  using T = typename Types::input;
+  using tiles = attention_warp_tiles<T, Config>;
+  using query_operand = typename tiles::query_operand;
+  using key_operand = typename tiles::key_operand;
+  using value_operand = typename tiles::value_operand;
+  static constexpr int row_tiles = Config.row_tiles;
+  static constexpr int query_steps = Config.head.qk / 16;
+  static constexpr int value_elements = Config.head.v;
+  static constexpr int key_steps = Config.keys / 16;
+  static constexpr int value_steps = Config.head.v / 16;
+  static constexpr bool shares = Config.shares_rows;
+  static_assert(!shares || (Config.waves == key_steps && row_tiles == 1 && Config.stages % 2 == 1 &&
+                            !Config.keeps_queries));
+  /// Of 16 elements of v: those of a wave, which has each `Config.waves`-th where waves share rows.
+  static constexpr int own_value_steps =
+      shares ? (value_steps + Config.waves - 1) / Config.waves : value_steps;
+  static constexpr bool plain_scale = Types::mask::kind != mask_kind::additive;
+
+  /// A row of a lane's accumulators: half `half` of row tile `tile`.
+  static constexpr int row_of(int tile, int half, int lane) {
+    return 16 * tile + 8 * half + lane / 4;
+  }
+
+  const attention_arguments<Types>& args_;
+  const int lane_;
+  const int wave_;
+  const uint32_t memory_; ///< address in LDS
+  const typename tiles::query_address query_address_;
+  const typename tiles::key_address key_address_;
+  const typename tiles::value_address value_address_;
+  online_softmax softmax_[row_tiles][2];
+  warp_accumulator<T> output_[row_tiles][2 * own_value_steps];
+  warp_a<T> query_[Config.keeps_queries ? row_tiles : 1][Config.keeps_queries ? query_steps : 1];
+
+  /// Where the wave's `n`-th 16 elements of v are, and whether there are such.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int value_step(int n) const {
+    return shares ? wave_ + n * Config.waves : n;
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool has_value_step(int n) const {
+    return !shares || value_steps % Config.waves == 0 || value_step(n) < value_steps;
+  }
+
+  using score_block = warp_accumulator<T>[row_tiles][2 * key_steps];
+
+  /// Calls `f(score, key)` for the scores of one row of the lane; `key` relative to the step.
+  template <class F>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void each(score_block& scores, int tile, int half,
+                                                  const F& f) const {
+#pragma unroll
+    for (int n = 0; n < 2 * key_steps; ++n)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        float& score = scores[tile][n].value[2 * half + c];
+        score = f(score, 8 * n + lane_ % 4 * 2 + c);
+      }
+  }
+
+  /// What a score is multiplied with to be an exponent, and the factor of Q with which that is not
+  /// negative: caps and masks need exponents in between, and leave 1.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE float exponent_scale() const {
+    const float scale = args_.score_scale < 0 ? -args_.score_scale : args_.score_scale;
+    return !plain_scale || args_.cap != 0 || scale == 0 ? 1.0f : scale;
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE float query_factor() const {
+    return !plain_scale || args_.cap != 0 || args_.score_scale > 0 ? 1.0f
+           : args_.score_scale < 0                                 ? -1.0f
+                                                                   : 0.0f;
+  }
+
+  /// Q K^T; where waves share rows, of the wave's 16 keys.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_keys(score_block& scores, uint32_t key,
+                                                           uint32_t query) const {
+    const auto key_at = key_address_.in(key);
+    const auto query_at = query_address_.in(query);
+#pragma unroll
+    for (int k = 0; k < query_steps; ++k) {
+      warp_a<T> rows[row_tiles];
+#pragma unroll
+      for (int m = 0; m < row_tiles; ++m)
+        if constexpr (Config.keeps_queries)
+          rows[m] = query_[m][k];
+        else
+          rows[m] = query_operand::load(query_at.at(16 * m, 16 * k));
+      if constexpr (shares) {
+        const warp_b_pair<T> keys = key_operand::load(key_at.at(16 * wave_, 16 * k));
+        warp_mma(scores[0][0], rows[0], keys.half[0]);
+        warp_mma(scores[0][1], rows[0], keys.half[1]);
+        continue;
+      }
+#pragma unroll
+      for (int n = 0; n < key_steps; ++n) {
+        const warp_b_pair<T> keys = key_operand::load(key_at.at(16 * n, 16 * k));
+#pragma unroll
+        for (int m = 0; m < row_tiles; ++m) {
+          warp_mma(scores[m][2 * n], rows[m], keys.half[0]);
+          warp_mma(scores[m][2 * n + 1], rows[m], keys.half[1]);
+        }
+      }
+    }
+  }
+
+  /// Where the waves' scores meet, the lane's own of tile 0.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t shared_scores() const {
+    return memory_ + tiles::query_bytes + Config.stages * tiles::stage_bytes +
+           static_cast<uint32_t>(16 * lane_);
+  }
+
+  /// Caps and masks by array; scores become exponents where there are such.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void change(score_block& scores, const tile_rows& rows,
+                                                    int wave_row, int64_t batch, int first) const {
+    const bool capped = args_.cap != 0;
+    if (plain_scale && Types::mask::kind == mask_kind::none && !capped)
+      return;
+#pragma unroll
+    for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        if (capped || !plain_scale)
+          each(scores, m, h, [&](float score, int) {
+            const float x = score * args_.score_scale;
+            return capped ? args_.cap * cap_score(x) : x;
+          });
+        if constexpr (Types::mask::kind != mask_kind::none) {
+          const auto place = rows.of(wave_row + row_of(m, h, lane_));
+          const auto* mask = args_.mask + batch * args_.mask_steps.batch +
+                             place.head * args_.mask_steps.head +
+                             place.query * args_.mask_steps.row + first;
+          const int limit = rows.keys - first;
+          each(scores, m, h, [&](float exponent, int key) {
+            if (key >= limit)
+              return exponent;
+            return masked_exponent<typename Types::mask>(exponent, mask[key], args_.mask_scale);
+          });
+        }
+      }
+  }
+
+  /// Hides what a step's queries do not see.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void hide(score_block& scores, const tile_rows& rows,
+                                                  int wave_row, int first) const {
+#pragma unroll
+    for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const key_range seen = args_.visible.of(rows.of(wave_row + row_of(m, h, lane_)).query,
+                                                rows.queries, rows.keys);
+        const auto count = static_cast<uint32_t>(seen.end - seen.begin);
+        const auto start = static_cast<uint32_t>(first - seen.begin);
+        each(scores, m, h, [&](float score, int key) {
+          return start + static_cast<uint32_t>(key) < count ? score : -INFINITY;
+        });
+      }
+  }
+
+  /// Moves references where a step's scores ask for it.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void follow(const score_block& scores, float scale) {
+    float next[row_tiles][2];
+    bool moves = false;
+#pragma unroll
+    for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float largest = scores[m][0].value[2 * h];
+#pragma unroll
+        for (int n = 0; n < 2 * key_steps; ++n)
+#pragma unroll
+          for (int c = 0; c < 2; ++c)
+            largest = maximum<nan_rule::ignore>(largest, scores[m][n].value[2 * h + c]);
+        moves |= softmax_[m][h].look_at(largest, scale, next[m][h]);
+      }
+    if (!wave::any(moves))
+      return;
+#pragma unroll
+    for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const float rescale = softmax_[m][h].move_to(next[m][h]);
+#pragma unroll
+        for (int n = 0; n < 2 * own_value_steps; ++n)
+#pragma unroll
+          for (int c = 0; c < 2; ++c)
+            output_[m][n].value[2 * h + c] *= rescale;
+      }
+  }
+
+  /// Probabilities, and P V: those of 16 keys at a time, so that the matrix units are busy
+  /// meanwhile.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const score_block& scores,
+                                                             uint32_t value, float scale) {
+    const auto value_at = value_address_.in(value);
+    float base[row_tiles][2];
+#pragma unroll
+    for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        base[m][h] = softmax_[m][h].base();
+#pragma unroll
+    for (int k = 0; k < key_steps; ++k) {
+      warp_a<T> weights[row_tiles];
+#pragma unroll
+      for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+        for (int part = 0; part < 2; ++part) // of eight keys
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+            const float* score = scores[m][2 * k + part].value + 2 * h;
+            const float low = exp2(fma(score[0], scale, -base[m][h]));
+            const float high = exp2(fma(score[1], scale, -base[m][h]));
+            softmax_[m][h].sum += low + high;
+            weights[m].word[2 * part + h] = pack_probabilities<T>(low, high);
+          }
+#pragma unroll
+      for (int n = 0; n < own_value_steps; ++n) {
+        if (!has_value_step(n))
+          break;
+        const warp_b_pair<T> values = value_operand::load(value_at.at(16 * k, 16 * value_step(n)));
+#pragma unroll
+        for (int m = 0; m < row_tiles; ++m) {
+          warp_mma(output_[m][2 * n], weights[m], values.half[0]);
+          warp_mma(output_[m][2 * n + 1], weights[m], values.half[1]);
+        }
+      }
+    }
+  }
+
+  /// The tile's queries to LDS, times the factor.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_queries(const T* from, const tile_rows& rows,
+                                                           int tile_row) const {
+    constexpr int chunks = Config.head.qk / 8;
+    constexpr int units = Config.rows() * chunks;
+    constexpr int loads = (units + Config.threads() - 1) / Config.threads();
+    const float factor = query_factor();
+#pragma unroll 4
+    for (int i = 0; i < loads; ++i) {
+      const int number = thread_id() + i * Config.threads();
+      if (number >= units)
+        break;
+      const int row = number / chunks, column = number % chunks * 8;
+      const auto place = rows.of(tile_row + row);
+      uint32_t words[4];
+      wavetile::detail::load_anywhere(words, from + place.head * args_.q_steps.head +
+                                                 place.query * args_.q_steps.row + column);
+      if (factor != 1.0f) {
+        for (uint32_t& word : words)
+          word = pack_probabilities<T>(
+              convert<float>(T::from_bits(static_cast<uint16_t>(word))) * factor,
+              convert<float>(T::from_bits(static_cast<uint16_t>(word >> 16))) * factor);
+      }
+      store_chunk(memory_ + offset_in<tiles::query_layout>(row, column), words);
+    }
+  }
+
+  /// The lane's share of a row's result. `Log` is what becomes of the logarithm of the sum.
+  template <class Output, class Log>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(Output* to, float* log, int tile, int half,
+                                                       float total, const Log& as_log) const {
+    const float factor = total == 0.0f ? 0.0f : reciprocal(total);
+#pragma unroll
+    for (int n = 0; n < own_value_steps; ++n) {
+      if (!has_value_step(n))
+        break;
+      for (int part = 0; part < 2; ++part) { // of eight elements
+        const float* value = output_[tile][2 * n + part].value + 2 * half;
+        const vec<Output, 2> pair{
+            {convert<Output>(value[0] * factor), convert<Output>(value[1] * factor)}};
+        wavetile::detail::store_anywhere(to + 16 * value_step(n) + 8 * part + lane_ % 4 * 2, pair);
+      }
+    }
+    if (log != nullptr && lane_ % 4 == 0 && (!shares || wave_ == 0))
+      *log = total == 0.0f ? -INFINITY : as_log(softmax_[tile][half].reference + log2(total));
+  }
+
+public:
+  WAVETILE_DEVICE
+  WAVETILE_FORCE_INLINE attention_kernel(const attention_arguments<Types>& args, uint32_t memory)
+      : args_(args), lane_(thread_id() % 32), wave_(wave_id()), memory_(memory),
+        query_address_(lane_), key_address_(lane_), value_address_(lane_), output_{} {}
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run() {
+    attention_tile own = args_.order.of(args_.first_group + instruction::workgroup_x());
+    int64_t part = 0;
+    if constexpr (Types::form != attention_form::prefill) {
+      part = own.tile % args_.parts.parts;
+      own.tile /= args_.parts.parts;
+    }
+    const attention_extents& extents = args_.extents;
+    const sequence_rows q =
+        sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
+    const sequence_rows kv =
+        sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
+    if (own.tile * Config.rows() < int64_t{q.length} * args_.packed) // else behind its rows
+      run_tile(own, part, q, kv);
+  }
+
+private:
+  /// A tile with at least one query.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_tile(const attention_tile& own, int64_t part,
+                                                      const sequence_rows& q,
+                                                      const sequence_rows& kv) {
+    const attention_extents& extents = args_.extents;
+    const tile_rows rows{own.head * args_.packed, args_.packed, q.length * args_.packed, q.length,
+                         kv.length};
+    const int tile_row = static_cast<int>(own.tile) * Config.rows();
+    const int wave_row = tile_row + (shares ? 0 : wave_ * Config.rows_of_wave());
+    const auto keys_of = [&](int row) {
+      return args_.visible.of(rows.of(row).query, q.length, kv.length);
+    };
+
+    // keys of the whole tile, of some of the wave's queries, and of all of them
+    int begin = keys_of(tile_row).begin / Config.keys * Config.keys;
+    int end = keys_of(tile_row + Config.rows() - 1).end;
+    if constexpr (Types::form != attention_form::prefill) {
+      const int64_t first = part * args_.parts.part_keys, last = first + args_.parts.part_keys;
+      begin = first > begin ? static_cast<int>(first) : begin;
+      end = last < end ? static_cast<int>(last) : end;
+    }
+    const key_range low = keys_of(wave_row), high = keys_of(wave_row + Config.rows_of_wave() - 1);
+    const bool works = wave_row < rows.count;
+    const key_range any{low.begin, works ? high.end : 0}, every{high.begin, low.end};
+
+    const bool q_array = extents.q_begin != nullptr, kv_array = extents.kv_begin != nullptr;
+    const int64_t kv_head = args_.group.quotient(rows.first_head);
+    const auto source = [&](const T* data, const attention_steps& steps) {
+      const attention_parts& cache = args_.parts;
+      const bool paged = Types::form == attention_form::cache && cache.pages != nullptr;
+      return row_source<Types::form>{
+          reinterpret_cast<const char*>(
+              data + offset_of(steps, kv_array || paged, own.batch, kv_head, paged ? 0 : kv.first)),
+          steps.row * static_cast<int64_t>(sizeof(T)),
+          steps.batch * static_cast<int64_t>(sizeof(T)),
+          paged ? cache.pages + own.batch * cache.page_list_step : nullptr,
+          kv.length,
+          cache.page_shift,
+          cache.page_count - 1};
+    };
+    tile_loader<Types::form, Config, Config.head.qk> keys(source(args_.k, args_.k_steps),
+                                                          thread_id());
+    tile_loader<Types::form, Config, Config.head.v> values(source(args_.v, args_.v_steps),
+                                                           thread_id());
+    const wave_keys range{begin, end, any, every};
+    keys.look_up(begin);
+    values.look_up(begin);
+    const auto prepare_queries = [&] {
+      store_queries(args_.q + offset_of(args_.q_steps, q_array, own.batch, 0, q.first), rows,
+                    tile_row);
+    };
+    if constexpr (shares)
+      run_shared(keys, values, range, rows, tile_row, own.batch, prepare_queries);
+    else
+      run_steps(keys, values, range, rows, tile_row, wave_row, own.batch, prepare_queries);
+
+#pragma unroll
+    for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const float total = softmax_[m][h].total();
+        const int row = wave_row + row_of(m, h, lane_);
+        if (row < rows.count)
+          store(own.batch, part, rows.of(row), q, q_array, m, h, total);
+      }
+  }
+
+  /// The steps of a wave with rows of its own.
+  template <class Keys, class Values, class Prepare>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  run_steps(Keys& keys, Values& values, const wave_keys& range, const tile_rows& rows, int tile_row,
+            int wave_row, int64_t batch, const Prepare& prepare_queries) {
+    const uint32_t stages = memory_ + tiles::query_bytes;
+    const auto load = [&](int first, int stage) {
+      const uint32_t to = stages + static_cast<uint32_t>(stage * tiles::stage_bytes);
+      if (first < range.end) {
+        keys.load(to, first);
+        values.load(to + tiles::key_bytes, first);
+        keys.look_up(first + Config.keys);
+        values.look_up(first + Config.keys);
+      }
+      instruction::close_copies();
+    };
+#pragma unroll
+    for (int stage = 0; stage + 1 < Config.stages; ++stage)
+      load(range.begin + stage * Config.keys, stage);
+    prepare_queries();
+    const uint32_t query =
+        memory_ + static_cast<uint32_t>((wave_row - tile_row) * tiles::query_pitch);
+    if constexpr (Config.keeps_queries) {
+      group::barrier();
+      const auto query_at = query_address_.in(query);
+#pragma unroll
+      for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+        for (int k = 0; k < query_steps; ++k)
+          query_[m][k] = query_operand::load(query_at.at(16 * m, 16 * k));
+    }
+    const float scale = exponent_scale();
+    int stage = 0;
+    for (int first = range.begin; first < range.end; first += Config.keys) {
+      instruction::wait_copies<Config.stages - 2>();
+      group::barrier(); // the step is there for all, and nobody reads the last one any more
+      load(first + (Config.stages - 1) * Config.keys, stage == 0 ? Config.stages - 1 : stage - 1);
+      if (first < range.any.end && first + Config.keys > range.any.begin) {
+        const uint32_t key = stages + static_cast<uint32_t>(stage * tiles::stage_bytes);
+        score_block scores{};
+        multiply_keys(scores, key, query);
+        finish_step(scores, key + tiles::key_bytes, range, rows, wave_row, batch, first, scale);
+      }
+      stage = stage + 1 == Config.stages ? 0 : stage + 1;
+    }
+  }
+
+  /// From scores on.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void finish_step(score_block& scores, uint32_t value,
+                                                         const wave_keys& range,
+                                                         const tile_rows& rows, int wave_row,
+                                                         int64_t batch, int first, float scale) {
+    change(scores, rows, wave_row, batch, first);
+    if (first < range.every.begin || first + Config.keys > range.every.end)
+      hide(scores, rows, wave_row, first);
+    follow(scores, scale);
+    multiply_values(scores, value, scale);
+  }
+
+  /// The steps of waves that share rows: each multiplies its 16 keys, then all know all scores and
+  /// each multiplies its share of the elements of v. A row's result is that of a wave of its own,
+  /// bit for bit. Tiles of K and of V take turns in a ring.
+  template <class Keys, class Values, class Prepare>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  run_shared(Keys& keys, Values& values, const wave_keys& range, const tile_rows& rows,
+             int tile_row, int64_t batch, const Prepare& prepare_queries) {
+    constexpr int ahead = Config.stages / 2 * Config.keys; // what is loaded in a step
+    const auto slot = [&](int number) {
+      const int own = number < Config.stages ? number : number - Config.stages;
+      return memory_ + tiles::query_bytes + static_cast<uint32_t>(own * tiles::stage_bytes);
+    };
+    const auto load = [&](auto& tile, int first, int to) {
+      if (first < range.end) {
+        tile.load(slot(to), first);
+        tile.look_up(first + Config.keys);
+      }
+      instruction::close_copies();
+    };
+#pragma unroll
+    for (int step = 0; step < Config.stages / 2; ++step) {
+      load(keys, range.begin + step * Config.keys, 2 * step);
+      load(values, range.begin + step * Config.keys, 2 * step + 1);
+    }
+    prepare_queries();
+    const float scale = exponent_scale();
+    const uint32_t meeting = shared_scores();
+    int own = 0;
+    for (int first = range.begin; first < range.end; first += Config.keys) {
+      const bool seen = first < range.any.end && first + Config.keys > range.any.begin;
+      instruction::wait_copies<Config.stages - 2>();
+      group::barrier(); // K is there for all, and nobody reads the last V any more
+      load(keys, first + ahead, own + Config.stages - 1);
+      score_block scores{};
+      if (seen) {
+        multiply_keys(scores, slot(own), memory_);
+        for (int n = 0; n < 2; ++n)
+          store_floats(meeting + static_cast<uint32_t>(512 * (2 * wave_ + n)), scores[0][n].value);
+      }
+      instruction::wait_copies<Config.stages - 2>();
+      group::barrier(); // V and all scores are there, and nobody reads K any more
+      load(values, first + ahead, own);
+      if (seen) {
+#pragma unroll
+        for (int n = 0; n < 2 * key_steps; ++n)
+          load_floats(scores[0][n].value, meeting + static_cast<uint32_t>(512 * n));
+        finish_step(scores, slot(own + 1), range, rows, tile_row, batch, first, scale);
+      }
+      own = own + 2 < Config.stages ? own + 2 : own + 2 - Config.stages;
+    }
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(int64_t batch, int64_t part,
+                                                   const tile_rows::place& place,
+                                                   const sequence_rows& q, bool q_array, int tile,
+                                                   int half, float total) const {
+    const int64_t row = q.first + place.query;
+    if constexpr (Types::form != attention_form::prefill)
+      if (args_.parts.values != nullptr) {
+        const int64_t part_row = part * args_.parts.row_count +
+                                 (batch * args_.query_heads + place.head) * args_.extents.q_rows +
+                                 place.query;
+        store_row(args_.parts.values + part_row * value_elements, args_.parts.logs + part_row, tile,
+                  half, total, [](float log) { return log; });
+        return;
+      }
+    float* lse = args_.lse;
+    if (lse != nullptr)
+      lse += offset_of(args_.lse_steps, q_array, batch, place.head, row);
+    store_row(args_.o + offset_of(args_.o_steps, q_array, batch, place.head, row), lse, tile, half,
+              total, [](float log) { return log * ln_2; });
+  }
+};
+
+/// One tile of queries a workgroup; of decode kernels one part of its keys.
+template <class Types, attention_config Config>
+WAVETILE_KERNEL __launch_bounds__(Config.threads(), Config.occupancy) void attention_prefill(
+    const __grid_constant__ attention_arguments<Types> args) {
+  extern __shared__ __align__(128) unsigned char attention_memory[];
+  attention_kernel<Types, Config>(args, instruction::lds_address(attention_memory)).run();
+}
+
+} // namespace wavetile::kernels
+
+#endif

@@ -1,0 +1,44 @@
+/// \file
+/// Whose rows a tile of queries has.
+#pragma once
+
+#include <wavetile/config.hpp>
+#include <wavetile/kernels/attention/visibility.hpp>
+
+#if WAVETILE_CUDA
+
+namespace wavetile::kernels {
+
+/// The rows of a workgroup's tile.
+struct tile_rows {
+  int64_t first_head;
+  int packed;  ///< query heads whose rows the tile interleaves
+  int count;   ///< rows of all tiles of the heads, at least 1
+  int queries; ///< of the sequence
+  int keys;
+
+  struct place {
+    int query;
+    int64_t head;
+  };
+  /// Whose row it is; of rows behind the last that of the last.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE place of(int row) const {
+    const int clamped = row < count ? row : count - 1;
+    if (packed == 1)
+      return {clamped, first_head};
+    const int query = clamped / packed;
+    return {query, first_head + (clamped - query * packed)};
+  }
+};
+
+/// The keys of a workgroup, and those that some and that all queries of a wave see.
+struct wave_keys {
+  int begin;
+  int end;
+  key_range any;
+  key_range every;
+};
+
+} // namespace wavetile::kernels
+
+#endif

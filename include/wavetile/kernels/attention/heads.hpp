@@ -1,0 +1,34 @@
+/// \file
+/// The head dimensions that attention exists for, and its forms.
+#pragma once
+
+#include <wavetile/integers.hpp>
+
+namespace wavetile {
+
+/// Elements of a head: of q and k, and of v and the output.
+struct attention_head {
+  int qk = 0;
+  int v = 0;
+  friend constexpr bool operator==(const attention_head&, const attention_head&) = default;
+};
+
+/// Heads that there are kernels for; 64 and 128 are tuned, the others correct.
+inline constexpr attention_head attention_heads[] = {
+    {32, 32}, {64, 64}, {80, 80}, {96, 96}, {128, 128}, {192, 128}, {192, 192}, {256, 256}};
+inline constexpr int attention_head_count = 8;
+/// The same, for messages.
+inline constexpr const char* attention_heads_text =
+    "32, 64, 80, 96, 128, 192 or 256 for both, or 192 with 128";
+
+namespace kernels {
+
+/// Where K and V lie, and how many workgroups share the keys of a tile.
+enum class attention_form : uint8_t {
+  prefill, ///< in arrays; one
+  cache,   ///< in an array or in pages; one or more
+};
+
+} // namespace kernels
+
+} // namespace wavetile
