@@ -131,10 +131,12 @@ void run(benchmark::State& state, const shape& s, bool decode) {
 
 void register_all() {
   const bool simulated = bench::current().simulated;
-  const std::vector<shape> prefill_on_gpu = {
-      {16, 16, 16, 1024, 1024, 128},      {4, 16, 16, 4096, 4096, 128},
-      {4, 16, 16, 4096, 4096, 128, true}, {1, 32, 8, 8192, 8192, 128, true},
-      {4, 32, 32, 4096, 4096, 64},        {4, 32, 32, 4096, 4096, 64, true}};
+  std::vector<shape> prefill_on_gpu; // 16,384 tokens and 2048 elements of all heads
+  for (const std::int64_t d : {128, 64})
+    for (const std::int64_t length : {1024, 2048, 4096, 8192, 16384})
+      for (const bool causal : {false, true})
+        prefill_on_gpu.push_back({16384 / length, 2048 / d, 2048 / d, length, length, d, causal});
+  prefill_on_gpu.push_back({1, 32, 8, 8192, 8192, 128, true});
   const std::vector<shape> prefill_on_wavesim = {{1, 2, 2, 512, 512, 128},
                                                  {1, 2, 1, 512, 512, 128, true},
                                                  {1, 2, 2, 512, 512, 64},
@@ -142,8 +144,8 @@ void register_all() {
   for (const shape& s : simulated ? prefill_on_wavesim : prefill_on_gpu)
     bench::add(std::string("attention/") + (s.causal ? "causal" : "full") + "/" + s.text(),
                [=](benchmark::State& state) { run(state, s, false); });
-  const std::vector<shape> decode_on_gpu = {{1, 32, 8, 1, 32768, 128},
-                                            {32, 32, 8, 1, 4096, 128},
+  const std::vector<shape> decode_on_gpu = {{64, 32, 8, 1, 4096, 128},
+                                            {1, 32, 8, 1, 32768, 128},
                                             {128, 64, 8, 1, 2048, 128},
                                             {64, 32, 32, 1, 2048, 64}};
   const std::vector<shape> decode_on_wavesim = {{1, 8, 2, 1, 1024, 128}, {2, 4, 4, 1, 1000, 64}};

@@ -42,7 +42,8 @@ tail -n 20 "$report/tests.log"
 if [ $sanitize = 1 ]; then
   for tool in memcheck racecheck initcheck synccheck; do
     for suite in lds_device group_test group_copy_test wave_shuffle_test norm_test rms_norm_bf16_test \
-                 layer_norm_float_test; do
+                 layer_norm_float_test attention_masks_bf16_test attention_decode_bf16_test \
+                 attention_append_bf16_test; do
       echo "[cuda] $tool $suite" >&2
       compute-sanitizer --tool $tool --error-exitcode 1 $build/bin/$suite > "$report/$tool-$suite.log" 2>&1 \
         || failed=1
@@ -51,11 +52,13 @@ if [ $sanitize = 1 ]; then
   done
 fi
 
-for name in softmax reduce norms; do
+for name in softmax reduce norms attention; do
   echo "[cuda] bench_$name" >&2
   $build/bin/bench_$name --benchmark_out="$report/bench_$name.json" --benchmark_out_format=json || failed=1
 done
 if python3 -c 'import torch' 2> /dev/null; then
-  python3 bench/peers/torch_rows.py "$report/torch_rows.json" || failed=1
+  for name in rows attention; do
+    python3 bench/peers/torch_$name.py "$report/torch_$name.json" || failed=1
+  done
 fi
 exit $failed
