@@ -4,17 +4,9 @@
 
 #include <wavetile/kernels/matmul/list.hpp>
 #include <wavetile/matmul.hpp>
+#include <wavetile/matmul_list.hpp>
 
 namespace wavetile {
-
-/// One product of a list: d = epilogue(alpha op(a) op(b) + beta c).
-template <class A, class B, class D>
-struct matmul_item {
-  view<const A, 2> a;
-  view<const B, 2> b;
-  view<D, 2> d;
-  view<const D, 2> c = {}; ///< where beta is not 0
-};
 
 namespace detail {
 
@@ -46,17 +38,6 @@ status describe_item(kernels::matmul_call& call, const matmul_item<A, B, D>& ite
   return kernels::check_product(call);
 }
 
-/// Tiles of a list for a choice, counted product by product.
-template <class A, class B, class D>
-int64_t tiles_of_list(const matmul_item<A, B, D>* items, int64_t count,
-                      const matmul_options& options, const matmul_cut& cut) {
-  int64_t tiles = 0;
-  for (int64_t i = 0; i < count; ++i)
-    tiles += divide_up(items[i].a.extent[options.transpose_a ? 1 : 0], cut.tile_m) *
-             divide_up(items[i].b.extent[options.transpose_b ? 0 : 1], cut.tile_n);
-  return tiles;
-}
-
 /// What all products of a list are together.
 struct list_summary {
   matmul_problem largest; ///< the most rows and the longest k of any
@@ -68,16 +49,13 @@ struct list_summary {
 /// Checks every product of a list and `options`, but not the device.
 template <class Types, class A, class B, class D, class Epilogue>
 status summarize_list(const matmul_item<A, B, D>* items, int64_t count,
-                      const matmul_options& options, const Epilogue& steps, int64_t list_bytes,
-                      list_summary& summary) {
+                      const matmul_options& options, const Epilogue& steps, list_summary& summary) {
   if (count < 0)
     return status::failure(status_code::invalid_argument, "count", count, ">= 0");
   if (count > 0 && items == nullptr)
     return status::failure(status_code::null_pointer, "items", "null pointer to a list");
   if (const status outcome = check_factors<Types>(options, true); !outcome)
     return outcome;
-  if (options.splits > 1)
-    return status::failure(status_code::invalid_argument, "splits", options.splits, "0 or 1");
   matmul_problem& largest = summary.largest;
   for (int64_t i = 0; i < count; ++i) {
     const auto numbered = [&](status outcome) {
@@ -90,11 +68,6 @@ status summarize_list(const matmul_item<A, B, D>* items, int64_t count,
     const int64_t m = problem.m, n = problem.n, columns = n / problem.columns_per_output;
     if (const status outcome = steps.check({count, m, columns, &call.d}); !outcome)
       return numbered(outcome);
-    for (const kernels::operand* array : {&call.a, &call.b, &call.c, &call.d})
-      if (const status outcome =
-              kernels::check_memory_apart(options.memory.data, list_bytes, *array);
-          !outcome)
-        return numbered(outcome);
     if (m > 0 && n > 0) {
       summary.work = true;
       if (problem.k > 0) {
@@ -123,11 +96,26 @@ status summarize_list(const matmul_item<A, B, D>* items, int64_t count,
   return {};
 }
 
-/// The plan for a list that has been summarised.
+/// Whether the workspace that is used lies apart from the arrays of all products.
+template <class Types, class A, class B, class D>
+status check_list_memory(const matmul_item<A, B, D>* items, int64_t count,
+                         const matmul_options& options, int64_t used) {
+  for (int64_t i = 0; i < count; ++i) {
+    kernels::matmul_call call;
+    if (status outcome = describe_item<Types>(call, items[i], options); !outcome)
+      return outcome;
+    for (const kernels::operand* array : {&call.a, &call.b, &call.c, &call.d})
+      if (status outcome = kernels::check_memory_apart(options.memory.data, used, *array); !outcome)
+        return outcome.append(" (product ").append(i).append(" of the list)");
+  }
+  return {};
+}
+
+/// The plan for a list that has been summarised, and how it splits k.
 template <matmul_choice Choice, class Types, class A, class B, class D>
 matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
                          const matmul_options& options, const list_summary& summary,
-                         int64_t list_bytes, const device_info& device) {
+                         int64_t list_bytes, const device_info& device, list_splitting& splitting) {
   const matmul_problem& largest = summary.largest;
   matmul_plan result;
   result.outcome = largest.named;
@@ -151,48 +139,74 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
     result.outcome = check_device(device);
   const target& facts = device.facts();
   const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
+  constexpr int accumulator = static_cast<int>(sizeof(typename Types::accumulator));
+  const bool product = !vanishes(options.alpha, largest.a, largest.d);
+  const int64_t lent = options.memory.bytes > list_bytes ? options.memory.bytes - list_bytes : 0;
+  const auto splitting_of = [&](const matmul_cut& cut, int64_t bytes) -> list_splitting {
+    if (options.splits > 0)
+      return {options.splits, 0};
+    return best_splitting(items, count, options, product, cut, cus, bytes, accumulator);
+  };
   choose_tile(result, largest.m, choice, [&](matmul_choice one) {
     const auto cut = cut_of(one, largest, facts);
-    return static_cast<double>(divide_up(tiles_of_list(items, count, options, cut), cus)) *
-           cut.tile_m * cut.tile_n / cut.efficiency;
+    const list_totals all =
+        total_of_list(items, count, options, product, cut, splitting_of(cut, lent));
+    if (all.groups == 0)
+      return 0.0;
+    const double depth = static_cast<double>(divide_up(all.groups, cus)) * all.tile_depths /
+                         static_cast<double>(all.groups);
+    const auto longest = static_cast<double>(all.longest_part);
+    return (depth > longest ? depth : longest) * cut.tile_m * cut.tile_n / cut.efficiency;
   });
   const auto cut = cut_of(result.choice, largest, facts);
   describe_cut(result, cut);
+  splitting = splitting_of(cut, lent);
+  const list_totals all = total_of_list(items, count, options, product, cut, splitting);
+  const list_totals best =
+      total_of_list(items, count, options, product, cut, splitting_of(cut, int64_t{1} << 62));
   result.rows = largest.m;
   result.columns = largest.n;
   result.depth = largest.k;
-  result.split_k = largest.k;
+  result.splits = static_cast<int>(all.most_splits);
+  result.split_products = all.split_products;
+  result.split_k = all.longest_part;
   result.aligned = largest.aligned;
   result.flops = summary.flops;
   result.min_bytes_read = summary.bytes_read;
   result.min_bytes_written = summary.bytes_written;
   if (!summary.work)
     return result;
-  result.tiles = result.groups = tiles_of_list(items, count, options, cut);
+  result.tiles = total_of_list(items, count, options, product, cut, {}).groups;
+  result.groups = all.groups;
   constexpr int64_t entries = kernels::matmul_list_arguments<Types>::capacity;
-  result.launches = static_cast<int>(divide_up(count, entries)) + 1;
-  result.workspace_bytes = result.best_workspace_bytes = list_bytes;
+  result.launches =
+      static_cast<int>(divide_up(count, entries)) + 1 + (all.split_products > 0 ? 1 : 0);
+  result.workspace_bytes = list_bytes + product_of(all.partials, accumulator);
+  result.best_workspace_bytes = list_bytes + product_of(best.partials, accumulator);
   double padded = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t m = items[i].a.extent[options.transpose_a ? 1 : 0];
-    const int64_t k = items[i].a.extent[options.transpose_a ? 0 : 1];
-    const int64_t n = items[i].b.extent[options.transpose_b ? 0 : 1];
-    padded += 2.0 * static_cast<double>(round_up(m, int64_t{cut.wave_m})) *
-              static_cast<double>(round_up(n, int64_t{cut.wave_n})) *
-              static_cast<double>(round_up(k, int64_t{cut.wave_k}));
+    const listed_product one = listed_product_of(items[i], options, product, cut, {});
+    padded += 2.0 * static_cast<double>(round_up(one.m, int64_t{cut.wave_m})) *
+              static_cast<double>(round_up(one.n, int64_t{cut.wave_n})) *
+              static_cast<double>(round_up(one.k, int64_t{cut.wave_k}));
   }
   result.useful = padded > 0 ? summary.flops / padded : 1;
-  if (options.memory.bytes < list_bytes && result.outcome.ok())
-    result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
-                                     options.memory.bytes, ">= ")
-                         .append(list_bytes)
-                         .append(" for the list");
+  if (!result.outcome)
+    return result;
+  if (options.memory.bytes < result.workspace_bytes)
+    result.outcome =
+        status::failure(status_code::workspace_too_small, "workspace.bytes", options.memory.bytes,
+                        ">= ")
+            .append(result.workspace_bytes)
+            .append(all.split_products > 0 ? " for the list and parts of k" : " for the list");
+  else
+    result.outcome = check_list_memory<Types>(items, count, options, result.workspace_bytes);
   return result;
 }
 
 } // namespace detail
 
-/// Bytes of workspace that `matmul_grouped` needs for `count` products.
+/// Bytes of workspace that `matmul_grouped` needs for `count` products of which k is not split.
 template <class A, class B, class D, class Epilogue = epilogue::steps<>>
 constexpr int64_t matmul_grouped_workspace_bytes(int64_t count) {
   using types = wavetile::detail::list_types<A, B, D, Epilogue>;
@@ -200,8 +214,9 @@ constexpr int64_t matmul_grouped_workspace_bytes(int64_t count) {
 }
 
 /// What `matmul_grouped` does with a list: the choice for all products and why no other, launches,
-/// tiles as `groups`, LDS and registers, workspace, sums of flops and bytes. `outcome` is what the
-/// call would return but for runtime errors. Pure: no runtime call, nothing on a device is read.
+/// tiles as `groups`, LDS and registers, workspace, sums of flops and bytes; of how many products k
+/// is split, and into how many parts at most. `outcome` is what the call would return but for
+/// runtime errors. Pure: no runtime call, nothing on a device is read.
 template <matmul_choice Choice = matmul_choice::automatic, class A, class B, class D,
           class Epilogue = epilogue::steps<>>
 matmul_plan matmul_grouped_plan(const matmul_item<A, B, D>* items, int64_t count,
@@ -210,14 +225,15 @@ matmul_plan matmul_grouped_plan(const matmul_item<A, B, D>* items, int64_t count
   using types = detail::list_types<A, B, D, Epilogue>;
   const int64_t bytes = matmul_grouped_workspace_bytes<A, B, D, Epilogue>(count > 0 ? count : 0);
   detail::list_summary summary;
-  if (const status outcome =
-          detail::summarize_list<types>(items, count, options, steps, bytes, summary);
+  if (const status outcome = detail::summarize_list<types>(items, count, options, steps, summary);
       !outcome) {
     matmul_plan refused;
     refused.outcome = outcome;
     return refused;
   }
-  return detail::plan_of_list<Choice, types>(items, count, options, summary, bytes, device);
+  detail::list_splitting splitting;
+  return detail::plan_of_list<Choice, types>(items, count, options, summary, bytes, device,
+                                             splitting);
 }
 
 /// `count` products of any shapes, in one launch, so that small ones fill the device together:
@@ -226,10 +242,13 @@ matmul_plan matmul_grouped_plan(const matmul_item<A, B, D>* items, int64_t count
 ///     matmul_grouped(items, 2, {.memory = memory}, stream);
 ///
 /// `items` lies on the host and is read before the call returns. Options hold for all products;
-/// `memory` must have `matmul_grouped_workspace_bytes`. k is not split. The list reaches the device
-/// in the arguments of small kernels ahead of the launch, so the call may be captured. Results of
-/// one product must not overlap operands or results of another (not checked). Everything else as
-/// `matmul`; errors name the number of the product. Which kernel runs: `matmul_grouped_plan`.
+/// `memory` must have `matmul_grouped_workspace_bytes`; with more, up to the plan's
+/// `best_workspace_bytes`, the k of products that would keep some CUs busy while others are idle is
+/// split, as `options.splits` says or the plan finds best, and a second pass adds the parts in
+/// fixed order. The list reaches the device in the arguments of small kernels ahead of the launch,
+/// so the call may be captured. Results of one product must not overlap operands or results of
+/// another (not checked). Everything else as `matmul`; errors name the number of the product. Which
+/// kernel runs: `matmul_grouped_plan`.
 template <matmul_choice Choice = matmul_choice::automatic, class A, class B, class D,
           class Epilogue = epilogue::steps<>>
 status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
@@ -243,7 +262,7 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   const int64_t bytes = matmul_grouped_workspace_bytes<A, B, D, Epilogue>(count > 0 ? count : 0);
   wavetile::detail::list_summary summary;
   if (const status outcome =
-          wavetile::detail::summarize_list<types>(items, count, options, steps, bytes, summary);
+          wavetile::detail::summarize_list<types>(items, count, options, steps, summary);
       !outcome)
     return outcome;
   if (!summary.work)
@@ -252,36 +271,35 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   device_info device;
   if (const status outcome = stream_device(stream, device); !outcome)
     return outcome;
-  const matmul_plan chosen =
-      wavetile::detail::plan_of_list<Choice, types>(items, count, options, summary, bytes, device);
+  wavetile::detail::list_splitting splitting;
+  const matmul_plan chosen = wavetile::detail::plan_of_list<Choice, types>(
+      items, count, options, summary, bytes, device, splitting);
   if (!chosen.outcome)
     return chosen.outcome;
   if (const status outcome = wavetile::detail::check_workspace(options.memory, bytes); !outcome)
     return outcome;
 
   auto* const list = static_cast<matmul_listed_task<types>*>(options.memory.data);
-  int64_t tiles = 0;
+  const auto cut = wavetile::detail::cut_of(chosen.choice, largest, device.facts());
+  const bool product = !wavetile::detail::vanishes(options.alpha, largest.a, largest.d);
+  int64_t groups = 0, partials = 0, combine_groups = 0;
   matmul_list_arguments<types> upload{};
   for (int64_t i = 0; i < count; ++i) {
     const auto& item = items[i];
     matmul_listed_task<types>& entry = upload.entries[upload.count++];
-    const int64_t m = item.a.extent[options.transpose_a ? 1 : 0];
-    const int64_t n = item.b.extent[options.transpose_b ? 0 : 1];
-    entry.first_tile = tiles;
-    entry.task = {storage_pointer(item.a.data),
-                  storage_pointer(item.b.data),
-                  largest.reads_c ? storage_pointer(item.c.data) : nullptr,
-                  storage_pointer(item.d.data),
-                  item.a.stride[0],
-                  item.b.stride[0],
-                  item.c.stride[0],
-                  item.d.stride[0],
-                  m,
-                  n,
-                  wavetile::detail::vanishes(options.alpha, largest.a, largest.d)
-                      ? 0
-                      : item.a.extent[options.transpose_a ? 0 : 1]};
-    tiles += divide_up(m, chosen.tile_m) * divide_up(n, chosen.tile_n);
+    const auto one = wavetile::detail::listed_product_of(item, options, product, cut, splitting);
+    entry = {{storage_pointer(item.a.data), storage_pointer(item.b.data),
+              largest.reads_c ? storage_pointer(item.c.data) : nullptr,
+              storage_pointer(item.d.data), item.a.stride[0], item.b.stride[0], item.c.stride[0],
+              item.d.stride[0], one.m, one.n, one.k},
+             groups,
+             one.splits,
+             one.split_k,
+             partials,
+             combine_groups};
+    groups += one.groups;
+    partials += one.partials;
+    combine_groups += one.combine_groups;
     if (upload.count < upload.capacity && i + 1 < count)
       continue;
     upload.to = list + (i + 1 - upload.count);
@@ -300,10 +318,16 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   arguments.scale_b = options.scale_b.data;
   arguments.kind_a = options.scale_a.kind;
   arguments.kind_b = options.scale_b.kind;
-  arguments.split_k = largest.k;
+  arguments.partials = static_cast<unsigned char*>(options.memory.data) + bytes;
   arguments.epilogue = steps;
   wavetile::detail::set_order(arguments, chosen, largest, device);
-  return wavetile::detail::launch_product<Choice>(chosen, largest, arguments, stream);
+  if (const status outcome =
+          wavetile::detail::launch_product<Choice>(chosen, largest, arguments, stream);
+      !outcome)
+    return outcome;
+  return combine_groups > 0
+             ? wavetile::detail::launch_combine_of_list(arguments, combine_groups, stream)
+             : status{};
 }
 
 } // namespace wavetile

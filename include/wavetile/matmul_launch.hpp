@@ -102,8 +102,19 @@ status launch_combine(const kernels::matmul_arguments<Types>& product, int64_t s
   arguments.runs_per_matrix = divider(row * product.task.m);
   arguments.total = row * product.task.m * product.batches;
   return launch_groups(&matmul_combine<Types>, divide_up(arguments.total, combine_threads),
-                       combine_threads, combine_threads,
-                       &matmul_combine_arguments<Types>::first_run, arguments, stream);
+                       combine_threads, 1, &matmul_combine_arguments<Types>::first_group, arguments,
+                       stream);
+}
+
+/// The same for a list, with `groups` workgroups for all that is split in it.
+template <class Types>
+status launch_combine_of_list(const kernels::matmul_arguments<Types>& product, int64_t groups,
+                              hipStream_t stream) {
+  using namespace kernels;
+  matmul_combine_arguments<Types> arguments{};
+  arguments.product = product;
+  return launch_groups(&matmul_combine<Types>, groups, combine_threads, 1,
+                       &matmul_combine_arguments<Types>::first_group, arguments, stream);
 }
 
 /// Orders of operands, and that of workgroups.

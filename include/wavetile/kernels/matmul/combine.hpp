@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/kernels/matmul/store.hpp>
+#include <wavetile/kernels/matmul/tile_kernel.hpp>
 #include <wavetile/wave/lane.hpp>
 
 #if WAVETILE_HIP
@@ -15,12 +16,54 @@ inline constexpr int combine_threads = 256;
 
 template <class Types>
 struct matmul_combine_arguments {
-  matmul_arguments<Types> product;
-  int64_t splits; ///< 0: the product is all zeros
+  matmul_arguments<Types> product; ///< of a list only what was split is combined
+  int64_t splits;                  ///< 0: the product is all zeros
   divider runs_per_matrix, runs_per_row;
   int64_t total; ///< runs
-  int64_t first_run;
+  int64_t first_group;
 };
+
+/// What a lane combines.
+struct combine_place {
+  int64_t batch, row, column;
+  int64_t splits, first_partial;
+  bool active;
+};
+
+/// Of a list whole workgroups belong to a product, of less than 2^32 runs.
+template <class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE combine_place combine_place_of(
+    const matmul_combine_arguments<Types>& arguments, int64_t group, matmul_task<Types>& task) {
+  const matmul_arguments<Types>& product = arguments.product;
+  combine_place place;
+  if (product.list != nullptr) {
+    place.batch = find_listed<&matmul_listed_task<Types>::first_combine>(product.list,
+                                                                         product.batches, group);
+    const matmul_listed_task<Types>& found = product.list[place.batch];
+    task = found.task;
+    const auto run = static_cast<uint32_t>((group - found.first_combine) * combine_threads) +
+                     static_cast<uint32_t>(thread_id());
+    const auto in_row = static_cast<uint32_t>((task.n + (combine_run - 1)) / combine_run);
+    place.row = run / in_row;
+    place.column = int64_t{run % in_row} * combine_run;
+    place.splits = found.splits;
+    place.first_partial = found.first_partial;
+    place.active = place.row < task.m;
+    return place;
+  }
+  const int64_t run = group * combine_threads + thread_id();
+  place.batch = arguments.runs_per_matrix.quotient(run);
+  const int64_t in_matrix = run - place.batch * arguments.runs_per_matrix.divisor();
+  place.row = arguments.runs_per_row.quotient(in_matrix);
+  place.column = (in_matrix - place.row * arguments.runs_per_row.divisor()) * combine_run;
+  place.splits = arguments.splits;
+  place.active = run < arguments.total;
+  task = product.task;
+  task.c += place.batch * product.batch_c;
+  task.d += place.batch * product.batch_d;
+  place.first_partial = place.batch * place.splits * task.m * task.n;
+  return place;
+}
 
 /// D = epilogue(alpha (sum of the parts, in order) + beta C), one lane a run of four elements.
 template <class Types>
@@ -28,33 +71,25 @@ WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(combine_threads, comb
 matmul_combine(matmul_combine_arguments<Types> arguments) {
   using accumulator = typename Types::accumulator;
   const matmul_arguments<Types>& product = arguments.product;
-  const int64_t run = arguments.first_run +
-                      static_cast<int64_t>(__builtin_amdgcn_workgroup_id_x()) * combine_threads +
-                      thread_id();
-  const bool active = run < arguments.total;
-  const int64_t batch = arguments.runs_per_matrix.quotient(run);
-  const int64_t in_matrix = run - batch * arguments.runs_per_matrix.divisor();
-  const int64_t row = arguments.runs_per_row.quotient(in_matrix);
-  const int64_t column = (in_matrix - row * arguments.runs_per_row.divisor()) * combine_run;
-
-  matmul_task<Types> task = product.task;
-  task.c += batch * product.batch_c;
-  task.d += batch * product.batch_d;
-  matmul_output<Types> output(product, task, batch);
-  if (active) {
-    const int64_t left = task.n - column;
+  const int64_t group =
+      arguments.first_group + static_cast<int64_t>(__builtin_amdgcn_workgroup_id_x());
+  matmul_task<Types> task;
+  const combine_place place = combine_place_of(arguments, group, task);
+  matmul_output<Types> output(product, task, place.batch);
+  if (place.active) {
+    const int64_t left = task.n - place.column;
     const int count = left < combine_run ? static_cast<int>(left) : combine_run;
     const int64_t elements = task.m * task.n;
-    const auto* part = static_cast<const accumulator*>(product.partials) +
-                       batch * arguments.splits * elements + row * task.n + column;
+    const auto* part = static_cast<const accumulator*>(product.partials) + place.first_partial +
+                       place.row * task.n + place.column;
     vec<accumulator, combine_run> sums{};
 #pragma unroll 1
-    for (int64_t split = 0; split < arguments.splits; ++split, part += elements) {
+    for (int64_t split = 0; split < place.splits; ++split, part += elements) {
       const auto one = load_some<accumulator, combine_run>(part, count);
       for (int i = 0; i < combine_run; ++i)
         sums[i] = matmul_output<Types>::sum(sums[i], one[i]);
     }
-    output.template store<combine_run>(sums, row, column, count);
+    output.template store<combine_run>(sums, place.row, place.column, count);
   }
   output.finish();
 }

@@ -102,7 +102,8 @@ struct matmul_plan {
   int threads = 0;               ///< work-items of a workgroup
   int64_t tiles = 0;             ///< of one matrix
   int splits = 1;                ///< parts of k, summed in a second pass in fixed order
-  int64_t split_k = 0;           ///< values of k of a part
+  int64_t split_k = 0;           ///< values of k of a part, at most
+  int64_t split_products = 0;    ///< of a list: products whose k is split, into `splits` at most
   int64_t groups = 0;            ///< workgroups of the product, all dispatches together
   int launches = 0;              ///< kernels
   int64_t lds_bytes = 0;         ///< static LDS of a workgroup
@@ -347,7 +348,14 @@ constexpr fixed_text<1600> matmul_plan::describe() const {
       .append(groups)
       .append(" workgroups of ")
       .append(threads);
-  if (splits > 1)
+  if (split_products > 0)
+    text.append(", k of ")
+        .append(split_products)
+        .append(" products in up to ")
+        .append(splits)
+        .append(" parts of up to ")
+        .append(split_k);
+  else if (splits > 1)
     text.append(", k in ").append(splits).append(" parts of ").append(split_k);
   text.append(", ")
       .append(accumulator_registers)

@@ -59,11 +59,15 @@ struct matmul_task {
   int64_t m, n, k;
 };
 
-/// A product of a list, and where its tiles start in the numbering of all tiles.
+/// A product of a list.
 template <class Types>
 struct matmul_listed_task {
   matmul_task<Types> task;
-  int64_t first_tile;
+  int64_t first_tile;    ///< where its tiles start in the numbering of all, parts counted
+  int64_t splits;        ///< parts of k
+  int64_t split_k;       ///< as of `matmul_arguments`
+  int64_t first_partial; ///< elements of `partials` before its own
+  int64_t first_combine; ///< workgroups of `matmul_combine` before its own
 };
 
 /// Arguments of every kernel.
@@ -86,7 +90,7 @@ struct matmul_arguments {
   divider tiles;                        ///< tiles of one matrix, or of its parts when split
   divider splits;                       ///< parts of k
   int64_t split_k;                      ///< values of k of a part, a multiple of the kernel's step
-  void* partials;                       ///< [batch][split][m][n] of the accumulator type
+  void* partials; ///< [batch][split][m][n] of the accumulator type; of a list in its order
   int64_t first_group;
   typename Types::epilogue epilogue;
 };

@@ -389,9 +389,8 @@ matmul_skinny(matmul_arguments<Types> arguments) {
 
     matmul_task<Types> task;
     const tile_place place = place_of_group<16, loop::columns>(arguments, task);
-    const int64_t k_begin = place.split * arguments.split_k;
-    const int64_t k_end =
-        k_begin + arguments.split_k < task.k ? k_begin + arguments.split_k : task.k;
+    const int64_t k_begin = place.split * place.split_k;
+    const int64_t k_end = k_begin + place.split_k < task.k ? k_begin + place.split_k : task.k;
     const loop own{task, arguments.order_a == operand_order::k_contiguous,
                    place.column * loop::columns};
     const int wave = wave_id(), lane = lane_id();
@@ -418,9 +417,8 @@ matmul_skinny(matmul_arguments<Types> arguments) {
       return; // whole waves, and no barrier follows
 
     matmul_output<Types> output(arguments, task, place.batch);
-    const bool split = arguments.splits.divisor() > 1;
-    auto* partial = static_cast<accumulator*>(arguments.partials) +
-                    (place.batch * arguments.splits.divisor() + place.split) * task.m * task.n;
+    const bool split = place.splits > 1;
+    auto* partial = static_cast<accumulator*>(arguments.partials) + place.first_partial;
     const int64_t row = fragment::element(lane, 0).column;
     const auto store = [&]<int N>(const vec<accumulator, N>& values, int64_t column) {
       const int64_t left = row < task.m ? task.n - column : 0;

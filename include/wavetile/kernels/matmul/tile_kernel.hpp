@@ -23,16 +23,19 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE view<const T, 2> operand_view(const T* dat
 struct tile_place {
   int64_t batch = 0, split = 0;
   int64_t row = 0, column = 0; ///< of tiles
+  int64_t splits = 1, split_k = 0;
+  int64_t first_partial = 0; ///< elements before the sums of this part of the product
 };
 
-/// Number `position` among the tiles of a list: the last product that starts at or before it.
-template <class Types>
+/// Number `position` among what `First` counts of a list: the last product that starts at or before
+/// it.
+template <auto First, class Types>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t find_listed(const matmul_listed_task<Types>* list,
                                                           int64_t count, int64_t position) {
   int64_t low = 0, high = count; // the one wanted is in [low, high)
   while (high - low > 1) {
     const int64_t middle = (low + high) / 2;
-    if (list[middle].first_tile <= position)
+    if (list[middle].*First <= position)
       low = middle;
     else
       high = middle;
@@ -50,13 +53,20 @@ place_of_group(const matmul_arguments<Types>& arguments, matmul_task<Types>& tas
   const int64_t position = arguments.order.position(group);
   tile_place place;
   if (arguments.list != nullptr) {
-    place.batch = find_listed(arguments.list, arguments.batches, position);
+    place.batch = find_listed<&matmul_listed_task<Types>::first_tile>(arguments.list,
+                                                                      arguments.batches, position);
     const matmul_listed_task<Types>& found = arguments.list[place.batch];
     task = found.task;
     const uint32_t in_task = static_cast<uint32_t>(position - found.first_tile);
+    const uint32_t splits = static_cast<uint32_t>(found.splits);
     const uint32_t rows = static_cast<uint32_t>((task.m + (TileM - 1)) / TileM);
-    place.column = in_task / rows;
-    place.row = in_task % rows;
+    const uint32_t tile = in_task / splits;
+    place.split = in_task % splits;
+    place.column = tile / rows;
+    place.row = tile % rows;
+    place.splits = found.splits;
+    place.split_k = found.split_k;
+    place.first_partial = found.first_partial + place.split * task.m * task.n;
     return place;
   }
   task = arguments.task;
@@ -64,6 +74,9 @@ place_of_group(const matmul_arguments<Types>& arguments, matmul_task<Types>& tas
   const int64_t in_batch = position - place.batch * arguments.tiles.divisor();
   const int64_t tile = arguments.splits.quotient(in_batch);
   place.split = in_batch - tile * arguments.splits.divisor();
+  place.splits = arguments.splits.divisor();
+  place.split_k = arguments.split_k;
+  place.first_partial = (place.batch * place.splits + place.split) * task.m * task.n;
   const auto at = arguments.path.at(tile);
   place.row = at.row;
   place.column = at.column;
@@ -76,8 +89,8 @@ place_of_group(const matmul_arguments<Types>& arguments, matmul_task<Types>& tas
 
 /// A fragment of D^T on its way from accumulators to rows of D: every wave turns its own around in
 /// its own piece of LDS, so that a lane stores 8 (of 16 x 16 fragments 4) consecutive elements of a
-/// row. Rows are padded by 16 bytes: writes and reads, of 16 bytes, are free of conflicts. fp64,
-/// whose accumulators are no runs of a row, writes elements of 8 bytes, two lanes to a bank.
+/// row. Rows are padded by what is written and read at once: 16 bytes, or of fp64, whose
+/// accumulators are no runs of a row, an element.
 template <class Fragment>
 struct fragment_turner {
   using accumulator = typename Fragment::element_type;
@@ -85,13 +98,31 @@ struct fragment_turner {
   static constexpr int run = side / 4;
   static constexpr int rows =
       matmul_wave_size / (side / run); ///< of D, that a wave stores at a time
-  static constexpr int pitch = side + static_cast<int>(16 / sizeof(accumulator));
   /// Accumulator registers that are consecutive in a row of D.
   static constexpr int block = wavetile::detail::is_same_v<accumulator, double> ? 1 : 4;
-
-  struct alignas(16) storage {
-    accumulator element[side * pitch];
-  };
+  static constexpr int block_bytes = block * static_cast<int>(sizeof(accumulator));
+  using tile_type =
+      tile<accumulator, padded(side, side, static_cast<int>(sizeof(accumulator)), block_bytes)>;
+  using storage = typename tile_type::storage;
+  static_assert(
+      bank_conflicts(tile_type::where,
+                     lds_write(block_bytes,
+                               [](int lane) {
+                                 const matrix_element at = Fragment::element(lane, 0);
+                                 return coordinate{at.column, at.row};
+                               }),
+                     targets::gfx942)
+              .conflict_free() &&
+          bank_conflicts(
+              tile_type::where,
+              lds_read(block_bytes,
+                       [](int lane) {
+                         return coordinate{lane / (side / run), lane % (side / run) * run};
+                       }),
+              targets::gfx942)
+              .conflict_free(),
+      "wavetile::kernels::fragment_turner: writes or reads have bank conflicts; others "
+      "than these are a constant apart");
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void write(storage& to, const Fragment& part,
                                                           int lane) {
@@ -100,12 +131,18 @@ struct fragment_turner {
       vec<accumulator, block> values;
       for (int e = 0; e < block; ++e)
         values[e] = part[i + e];
-      store_vec(&to.element[at.column * pitch + at.row], values);
+      tile_type(to).write_vec(at.column, at.row, values);
     }
   }
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static vec<accumulator, run> read(const storage& from,
-                                                                          int row, int column) {
-    return load_vec<run>(&from.element[row * pitch + column]);
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static vec<accumulator, run> read(storage& from, int row,
+                                                                          int column) {
+    vec<accumulator, run> values;
+    for (int i = 0; i < run; i += block) {
+      const auto some = tile_type(from).template read_vec<block>(row, column + i);
+      for (int e = 0; e < block; ++e)
+        values[i + e] = some[e];
+    }
+    return values;
   }
 };
 
@@ -206,9 +243,8 @@ WAVETILE_KERNEL
     matmul_task<Types> task;
     const tile_place place = place_of_group<tile_m, tile_n>(arguments, task);
     const int64_t row = place.row * tile_m, column = place.column * tile_n;
-    const int64_t k_begin = place.split * arguments.split_k;
-    const int64_t k_end =
-        k_begin + arguments.split_k < task.k ? k_begin + arguments.split_k : task.k;
+    const int64_t k_begin = place.split * place.split_k;
+    const int64_t k_end = k_begin + place.split_k < task.k ? k_begin + place.split_k : task.k;
     typename loop::accumulators sums;
     sums.clear();
     const auto in_b = operand_view<OrderB>(task.b, task.n, task.k, task.ldb);
@@ -222,9 +258,8 @@ WAVETILE_KERNEL
       loop::run(sums, in_b, in_a, column, row, k_begin, k_end, memory.stages);
 
     matmul_output<Types> output(arguments, task, place.batch);
-    const bool split = arguments.splits.divisor() > 1;
-    auto* partial = static_cast<accumulator*>(arguments.partials) +
-                    (place.batch * arguments.splits.divisor() + place.split) * task.m * task.n;
+    const bool split = place.splits > 1;
+    auto* partial = static_cast<accumulator*>(arguments.partials) + place.first_partial;
     const int lane = lane_id();
     auto& turned = memory.turned[wave_id()];
     // fragment by fragment in a loop that is not unrolled: one copy of all that happens to elements
