@@ -51,11 +51,24 @@ private:
   }
   template <class Arrays>
   void call(const Arrays& arrays) const {
-    const wavetile::norm_options options{.epsilon = command_.epsilon};
+    wavetile::norm_options options{.epsilon = command_.epsilon};
+    wavetile::device_info device;
+    example::check(wavetile::stream_device(nullptr, device));
+    const auto plan = [&] {
+      if constexpr (Kind == wavetile::norm_kind::rms)
+        return wavetile::plan(wavetile::rms_norm_problem_of(arrays, options), device);
+      else
+        return wavetile::plan(wavetile::layer_norm_problem_of(arrays, options), device);
+    }();
+    // a row longer than a workgroup holds is split over several when memory is lent
+    const example::device_array<std::byte> memory(
+        static_cast<std::size_t>(plan.best_workspace_bytes));
+    options.memory = {memory.data(), plan.best_workspace_bytes};
     if constexpr (Kind == wavetile::norm_kind::rms)
       example::check(wavetile::rms_norm(arrays, options));
     else
       example::check(wavetile::layer_norm(arrays, options));
+    example::check(hipDeviceSynchronize(), "hipDeviceSynchronize"); // then the memory goes
   }
   auto bias() const {
     if constexpr (Kind == wavetile::norm_kind::rms)

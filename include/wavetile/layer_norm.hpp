@@ -6,10 +6,11 @@
 
 namespace wavetile {
 
-/// The problem that `layer_norm(arrays)` solves, for `plan`.
+/// The problem that `layer_norm(arrays, options)` solves, for `plan`.
 template <class... Arrays>
-norm_problem layer_norm_problem_of(const norm_arrays<Arrays...>& arrays) {
-  return detail::norm_call_of<norm_kind::layer>(arrays).problem;
+norm_problem layer_norm_problem_of(const norm_arrays<Arrays...>& arrays,
+                                   const norm_options& options = {}) {
+  return detail::norm_call_of<norm_kind::layer>(arrays, options).problem;
 }
 
 /// LayerNorm over the last axis, in fp32 arithmetic:

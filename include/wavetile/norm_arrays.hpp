@@ -4,8 +4,9 @@
 
 #include <wavetile/kernels/norms/call.hpp>
 #include <wavetile/kernels/norms/rows.hpp>
-#include <wavetile/kernels/norms/stream.hpp>
+#include <wavetile/kernels/norms/split.hpp>
 #include <wavetile/launch/launch.hpp>
+#include <wavetile/launch/workspace.hpp>
 
 namespace wavetile {
 
@@ -14,6 +15,8 @@ struct norm_options {
   float epsilon = 1e-5f; ///< added to the mean of squares; finite, >= 0
   /// 8-bit y without `scales`: y = v / scale, rounded and saturated. Finite, > 0.
   float scale = 1.0f;
+  /// Only of use for rows too long for the chip; see `norm_plan::best_workspace_bytes`.
+  workspace memory = {};
 };
 
 namespace detail {
@@ -21,7 +24,8 @@ namespace detail {
 template <norm_kind Kind, class X, class Y, class Weight, class Bias, class Residual, class Sum,
           class Scales>
 kernels::norm_call
-norm_call_of(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& arrays) {
+norm_call_of(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& arrays,
+             const norm_options& options) {
   using namespace kernels;
   norm_call call;
   call.x = describe_any("x", arrays.x);
@@ -33,6 +37,7 @@ norm_call_of(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& array
   call.scales = describe_any("scales", arrays.scales);
   norm_problem& problem = call.problem;
   problem.kind = Kind;
+  problem.workspace_bytes = options.memory.bytes;
   const auto type_of = []<class Array>(const Array&, data_type& type) {
     using element = array_storage_t<Array>;
     if constexpr (is_present<element> && numeric<element>)
@@ -78,8 +83,17 @@ status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arg
     return run(&norm_workgroup<Types, config(kind::small_workgroup)>);
   case kind::workgroup:
     return run(&norm_workgroup<Types, config(kind::workgroup)>);
+  case kind::wide_workgroup:
+    return run(&norm_workgroup<Types, config(kind::wide_workgroup)>);
   case kind::large_workgroup:
     return run(&norm_workgroup<Types, config(kind::large_workgroup)>);
+  case kind::split:
+    if (const status outcome = run(&norm_split_measure<Types, config(kind::split)>); !outcome)
+      return outcome;
+    if constexpr (Types::scaling == norm_scaling::per_row)
+      if (const status outcome = run(&norm_split_apply<Types, config(kind::split), true>); !outcome)
+        return outcome;
+    return run(&norm_split_apply<Types, config(kind::split), false>);
   case kind::stream:
     break;
   }
@@ -147,11 +161,14 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
         .append(type_name<y_element>())
         .append(", allowed: with a y of fp8_e4m3_fnuz or int8");
   } else if constexpr (inputs) {
-    norm_call call = norm_call_of<Kind>(arrays);
+    norm_call call = norm_call_of<Kind>(arrays, options);
     if (const status outcome = check_option("epsilon", options.epsilon, true); !outcome)
       return outcome;
     if (const status outcome = check_option("scale", options.scale, false); !outcome)
       return outcome;
+    if (options.memory.bytes < 0)
+      return status::failure(status_code::invalid_argument, "workspace.bytes", options.memory.bytes,
+                             ">= 0");
     if ((!quantised || has_scales) && options.scale != 1.0f)
       return status::failure(status_code::invalid_argument, "scale",
                              has_scales ? "given beside scales" : "given for a y that is not 8-bit")
@@ -166,6 +183,11 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
     const norm_plan chosen = plan(call.problem, device);
     if (!chosen.outcome)
       return chosen.outcome;
+    if (const status outcome =
+            check_workspace(options.memory, chosen.workspace_bytes, call.x, call.y, call.weight,
+                            call.bias, call.residual, call.sum, call.scales);
+        !outcome)
+      return outcome;
 
     constexpr norm_scaling scaling = !quantised   ? norm_scaling::none
                                      : has_scales ? norm_scaling::per_row
@@ -191,7 +213,14 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
     arguments.map = map_rows<4>({&call.x, &residual, &sum, &call.y});
     arguments.rows = call.problem.rows;
     arguments.columns = call.problem.columns;
-    arguments.teams = chosen.groups * chosen.rows_per_group;
+    arguments.teams = chosen.groups / chosen.parts * chosen.rows_per_group;
+    arguments.parts = chosen.parts;
+    arguments.part_chunks = chosen.part_chunks;
+    if (chosen.kernel == norm_kernel::split) {
+      arguments.partials = static_cast<vec<float, 2>*>(options.memory.data);
+      arguments.largest =
+          reinterpret_cast<int*>(arguments.partials + call.problem.rows * chosen.parts);
+    }
     arguments.epsilon = options.epsilon;
     arguments.per_column = static_cast<float>(1.0 / static_cast<double>(call.problem.columns));
     arguments.output_factor = 1.0f / options.scale;

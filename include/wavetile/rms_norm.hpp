@@ -6,10 +6,11 @@
 
 namespace wavetile {
 
-/// The problem that `rms_norm(arrays)` solves, for `plan`.
+/// The problem that `rms_norm(arrays, options)` solves, for `plan`.
 template <class... Arrays>
-norm_problem rms_norm_problem_of(const norm_arrays<Arrays...>& arrays) {
-  return detail::norm_call_of<norm_kind::rms>(arrays).problem;
+norm_problem rms_norm_problem_of(const norm_arrays<Arrays...>& arrays,
+                                 const norm_options& options = {}) {
+  return detail::norm_call_of<norm_kind::rms>(arrays, options).problem;
 }
 
 /// RMSNorm over the last axis, in fp32 arithmetic:
@@ -32,13 +33,16 @@ norm_problem rms_norm_problem_of(const norm_arrays<Arrays...>& arrays) {
 /// multiples of the element size; results do not depend on alignment. y and sum may be exactly x or
 /// residual, and are apart from everything else. Asynchronous on `stream`, which may be capturing;
 /// nothing is allocated. Every element is read and written once while a row fits on chip (see
-/// `plan(rms_norm_problem_of(arrays), device)` for which kernel runs, its LDS and registers).
+/// `plan(rms_norm_problem_of(arrays, options), device)` for which kernel runs, its LDS and
+/// registers). Longer rows are read twice; with a workspace (`options.memory`,
+/// `norm_plan::best_workspace_bytes`) several workgroups share each.
 ///
-/// For a given shape and device the result of a row is the same bit for bit, wherever the row
-/// stands. A row with a NaN or infinity, or whose sum of squares leaves fp32, is NaN or 0 as the
-/// formula has it. Errors: extents that do not go together, last stride not 1, null pointer to a
-/// non-empty view, misaligned pointer, overlap, element types without a kernel, options that are
-/// not allowed, device without code. Whatever the error, nothing is written.
+/// For a given shape and device, with a workspace and without, the result of a row is the same bit
+/// for bit, wherever the row stands. A row with a NaN or infinity, or whose sum of squares leaves
+/// fp32, is NaN or 0 as the formula has it. Errors: extents that do not go together, last stride
+/// not 1, null pointer to a non-empty view, misaligned pointer, overlap, element types without a
+/// kernel, options that are not allowed, workspace too small (only if one is lent), device without
+/// code. Whatever the error, nothing is written.
 template <class X, class Y, class Weight, class Bias, class Residual, class Sum, class Scales>
 status rms_norm(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& arrays,
                 const norm_options& options = {}, hipStream_t stream = nullptr) {

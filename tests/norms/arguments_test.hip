@@ -129,6 +129,40 @@ TEST_F(norm_arguments_test, types_and_options) {
                  status_code::invalid_argument, "scale", {"beside scales", "allowed: 1"});
 }
 
+TEST_F(norm_arguments_test, workspace) {
+  auto* big = reinterpret_cast<float*>(std::uintptr_t{1} << 40);
+  auto* far = reinterpret_cast<float*>(std::uintptr_t{1} << 41);
+  const auto call = [&](void* data, std::int64_t bytes) {
+    return rms_norm(norm_arrays{.x = matrix(big, 5, 70000),
+                                .y = matrix(big, 5, 70000),
+                                .weight = make_view(far, 70000)},
+                    {.memory = {data, bytes}});
+  };
+  expect_refusal(call(x, -8), status_code::invalid_argument, "workspace.bytes", {"-8", ">= 0"});
+  // 18 parts of 1024 chunks
+  expect_refusal(call(x, 5 * 18 * 8 - 1), status_code::workspace_too_small, "workspace.bytes",
+                 {"719", ">= 720, or 0"});
+  expect_refusal(call(nullptr, 720), status_code::null_pointer, "workspace.data", {});
+  expect_refusal(call(x + 1, 720), status_code::misaligned, "workspace.data", {"16 bytes"});
+  expect_refusal(call(big + 20, 720), status_code::overlapping, "workspace.data", {"overlap x"});
+  expect_refusal(call(far + 69996, 720), status_code::overlapping, "workspace.data",
+                 {"overlap weight"});
+  EXPECT_TRUE(call(x, 720).ok());
+  EXPECT_EQ(launches(), 2);
+  for (const auto& one : mock::current().calls)
+    if (one.name == "hipLaunchKernel") {
+      EXPECT_EQ(one.grid.x, 5u * 18);
+      EXPECT_EQ(one.block.x, 256u);
+    }
+  auto* bytes = reinterpret_cast<signed char*>(std::uintptr_t{1} << 42);
+  EXPECT_TRUE(rms_norm(norm_arrays{.x = matrix(big, 5, 70000),
+                                   .y = matrix(bytes, 5, 70000),
+                                   .scales = make_view(w, 5)},
+                       {.memory = {x, 4096}})
+                  .ok());
+  EXPECT_EQ(launches(), 5);
+}
+
 TEST_F(norm_arguments_test, devices) {
   mock::current().devices.assign(8, {});
   mock::current().devices[7].arch_name = "gfx1100";

@@ -98,17 +98,33 @@ struct norm_case {
   std::size_t shift = 0; ///< elements past a 256-byte boundary
   bool y_is_x = false;   ///< in place
   bool sum_is_residual = false;
+  bool lend = false; ///< the workspace that the plan asks for
+  bool same_rows = false;
   norm_options options = {};
   double mean = 0;
   double deviation = 1;
 
   std::vector<Y> y = {}; ///< result
   std::vector<float> scales = {};
+  norm_plan chosen = {};
+  std::vector<H> h = {}; ///< of the run, for the check
+  std::vector<parameter> weight = {}, bias = {};
 
   void run_and_check() {
+    run();
+    if (!testing::Test::HasFatalFailure())
+      check();
+  }
+
+  void run() {
     const auto count = static_cast<std::size_t>(rows * columns);
-    const auto x = random_normals<X>(count, 1, deviation, mean);
-    std::vector<H> residual, h(count);
+    auto x = random_normals<X>(same_rows ? static_cast<std::size_t>(columns) : count, 1, deviation,
+                               mean);
+    x.resize(count);
+    for (std::int64_t r = 1; same_rows && r < rows; ++r)
+      std::copy_n(x.begin(), columns, x.begin() + r * columns);
+    h.assign(count, H{});
+    std::vector<H> residual;
     if constexpr (has_residual) {
       residual = random_normals<R>(count, 2, deviation);
       for (std::size_t i = 0; i < count; ++i)
@@ -117,8 +133,8 @@ struct norm_case {
       h = x;
     }
     const auto width = static_cast<std::size_t>(columns);
-    const auto weight = random_normals<parameter>(has_parameters ? width : 0, 3, 0.5, 1);
-    const auto bias = random_normals<parameter>(has_bias ? width : 0, 4, 0.5);
+    weight = random_normals<parameter>(has_parameters ? width : 0, 3, 0.5, 1);
+    bias = random_normals<parameter>(has_bias ? width : 0, 4, 0.5);
 
     const std::int64_t x_stride = columns + pad, r_stride = columns + 2 * pad,
                        y_stride = y_is_x ? x_stride : columns + 3 * pad;
@@ -154,15 +170,23 @@ struct norm_case {
                              .sum = pick(std::bool_constant<has_residual>{}, s_view),
                              .scales = pick(std::bool_constant<PerRow>{}, scales_view)};
     status outcome;
-    norm_plan chosen;
     const device_info device = describe_device("gfx942", 304);
-    if constexpr (Kind == norm_kind::rms) {
-      chosen = plan(rms_norm_problem_of(arrays), device);
-      outcome = rms_norm(arrays, options);
-    } else {
-      chosen = plan(layer_norm_problem_of(arrays), device);
-      outcome = layer_norm(arrays, options);
-    }
+    const auto plan_with = [&](const norm_options& all) {
+      if constexpr (Kind == norm_kind::rms)
+        return plan(rms_norm_problem_of(arrays, all), device);
+      else
+        return plan(layer_norm_problem_of(arrays, all), device);
+    };
+    norm_options all = options;
+    const std::int64_t lent = lend ? plan_with(options).best_workspace_bytes : 0;
+    device_buffer<float> memory(static_cast<std::size_t>(lent / 4));
+    if (lent != 0)
+      all.memory = {memory.data(), lent};
+    chosen = plan_with(all);
+    if constexpr (Kind == norm_kind::rms)
+      outcome = rms_norm(arrays, all);
+    else
+      outcome = layer_norm(arrays, all);
     ASSERT_TRUE(outcome.ok()) << outcome.message();
 
     if constexpr (has_residual) {
@@ -179,12 +203,18 @@ struct norm_case {
     }
     if constexpr (PerRow)
       scales = scales_buffer.download();
+  }
 
-    const bool streamed = chosen.kernel == norm_kernel::stream;
-    const double chain =
-        streamed ? static_cast<double>(columns) / 1024 + 1 : 16; // of a lane's elements
+  void check() {
+    // additions in a lane: of its elements; split, also of its share of the parts and over a wave
+    const double parts = chosen.parts;
+    const bool split = chosen.kernel == norm_kernel::split;
+    const bool streamed = split || chosen.kernel == norm_kernel::stream;
+    const double chain = split      ? static_cast<double>(columns) / parts / 256 + parts / 64 + 8
+                         : streamed ? static_cast<double>(columns) / 1024 + 1
+                                    : 16;
     for (std::int64_t r = 0; r < rows; ++r)
-      check_row(r, h, weight, bias, chain, streamed);
+      check_row(r, chain, streamed);
   }
 
 private:
@@ -220,8 +250,7 @@ private:
     return dense;
   }
 
-  void check_row(std::int64_t r, const std::vector<H>& h, const std::vector<parameter>& weight,
-                 const std::vector<parameter>& bias, double chain, bool streamed) {
+  void check_row(std::int64_t r, double chain, bool streamed) {
     const auto as_doubles = [](auto first, auto last) {
       std::vector<double> result;
       for (; first != last; ++first)

@@ -28,7 +28,8 @@ TEST(norm_plan, grows_with_the_row) {
                {260, kernel::wave_rows},         {1024, kernel::wave_rows},
                {1028, kernel::small_workgroup},  {4096, kernel::small_workgroup},
                {4100, kernel::workgroup},        {16384, kernel::workgroup},
-               {16388, kernel::large_workgroup}, {65536, kernel::large_workgroup},
+               {16388, kernel::wide_workgroup},  {32768, kernel::wide_workgroup},
+               {32772, kernel::large_workgroup}, {65536, kernel::large_workgroup},
                {65540, kernel::stream},          {1000000, kernel::stream}};
   for (const auto& c : cases) {
     EXPECT_EQ(plan(matrix(100, c.fp32_columns), mi300x).kernel, c.expected) << c.fp32_columns;
@@ -46,11 +47,58 @@ TEST(norm_plan, has_as_many_workgroups_as_the_device_holds) {
   EXPECT_EQ(plan(matrix(10, 4096), mi300x).groups, 10);
   EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 4096), mi300x).groups, 304 * 8);
   EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 16384), mi300x).groups, 304 * 2);
+  EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 32768), mi300x).groups, 304); // fill a CU
   const norm_plan few = plan(matrix(10, 3), mi300x); // 4 lanes a row: 64 rows a workgroup
   EXPECT_EQ(few.groups, 1);
   EXPECT_EQ(few.rows_per_group, 64);
+  EXPECT_EQ(plan(matrix(2500, 4096), mi300x).groups, 1250); // two turns, both full
   EXPECT_EQ(plan(matrix(0, 10), mi300x).launches, 0);
   EXPECT_EQ(plan(matrix(10, 0), mi300x).launches, 0);
+}
+
+TEST(norm_plan, splits_rows_that_do_not_fit_with_a_workspace) {
+  auto problem = matrix(10, 1 << 20);
+  problem.has_weight = true;
+  norm_plan chosen = plan(problem, mi300x);
+  EXPECT_EQ(chosen.kernel, norm_kernel::stream);
+  EXPECT_EQ(chosen.best_workspace_bytes, 10 * 256 * 8);
+  EXPECT_EQ(chosen.workspace_bytes, 0);
+  EXPECT_EQ(chosen.refused[static_cast<int>(norm_kernel::split)], norm_refusal::needs_workspace);
+  EXPECT_FALSE(chosen.keeps_parameters);
+  problem.workspace_bytes = chosen.best_workspace_bytes + 1;
+  chosen = plan(problem, mi300x);
+  EXPECT_EQ(chosen.kernel, norm_kernel::split);
+  EXPECT_EQ(chosen.workspace_bytes, 10 * 256 * 8);
+  EXPECT_EQ(chosen.parts, 256u);
+  EXPECT_EQ(chosen.part_chunks, 1024);
+  EXPECT_EQ(chosen.groups, 256 * 5); // 4 workgroups a CU: 5 runs of rows
+  EXPECT_EQ(chosen.launches, 2);
+  EXPECT_EQ(chosen.readings, 2);
+  EXPECT_TRUE(chosen.keeps_parameters);
+  const std::string words = chosen.describe().c_str();
+  for (const char* part : {"split: 256 workgroups a row, 1280 workgroups of 256",
+                           "20480 of workspace", "read twice", "not stream: it has one workgroup"})
+    EXPECT_NE(words.find(part), std::string::npos) << part << " in\n" << words;
+  problem.scaling = norm_scaling::per_row;
+  EXPECT_EQ(plan(problem, mi300x).outcome.code(), status_code::workspace_too_small);
+  problem.workspace_bytes = 10 * 256 * 12;
+  chosen = plan(problem, mi300x);
+  EXPECT_TRUE(chosen.outcome.ok()) << chosen.outcome.message();
+  EXPECT_EQ(chosen.launches, 3);
+  EXPECT_EQ(chosen.readings, 3);
+  // at most 1024 parts; weights of longer ones are read again
+  problem.columns = std::int64_t{1} << 24;
+  problem.workspace_bytes = std::int64_t{1} << 30;
+  chosen = plan(problem, mi300x);
+  EXPECT_EQ(chosen.parts, 1024u);
+  EXPECT_EQ(chosen.part_chunks, 4096);
+  EXPECT_FALSE(chosen.keeps_parameters);
+  // rows that fit are not split, whatever is lent
+  problem.columns = 65536;
+  chosen = plan(problem, mi300x);
+  EXPECT_EQ(chosen.kernel, norm_kernel::large_workgroup);
+  EXPECT_EQ(chosen.best_workspace_bytes, 0);
+  EXPECT_EQ(chosen.refused[static_cast<int>(norm_kernel::split)], norm_refusal::row_fits);
 }
 
 TEST(norm_plan, counts_the_least_traffic) {
@@ -79,7 +127,8 @@ TEST(norm_plan, says_what_it_does_and_why) {
   for (const char* part :
        {"large_workgroup: 100 workgroups of 1024", "64 registers a lane", "384 bytes of LDS",
         "read once", "weight and bias read again", "at element alignment",
-        "not workgroup: a row has 10000 chunks of 4", "not stream: large_workgroup holds the row"})
+        "not workgroup: a row has 10000 chunks of 4", "not stream: large_workgroup holds the row",
+        "not split: it reads the input twice"})
     EXPECT_NE(words.find(part), std::string::npos) << part << " in\n" << words;
   const norm_plan other = plan(matrix(3, 4), describe_device("gfx1100", 96));
   EXPECT_EQ(other.outcome.code(), status_code::wrong_architecture);

@@ -192,9 +192,13 @@ void expect_resources() {
        most(kind::small_workgroup)},
       {kind::workgroup, &kernels::norm_workgroup<types, config(kind::workgroup)>,
        most(kind::workgroup)},
+      {kind::wide_workgroup, &kernels::norm_workgroup<types, config(kind::wide_workgroup)>,
+       most(kind::wide_workgroup)},
       {kind::large_workgroup, &kernels::norm_workgroup<types, config(kind::large_workgroup)>,
        most(kind::large_workgroup)},
       {kind::stream, &kernels::norm_stream_rows<types, config(kind::stream)>,
+       most(kind::large_workgroup) + 1},
+      {kind::split, &kernels::norm_split_measure<types, config(kind::split)>,
        most(kind::large_workgroup) + 1},
   };
   const device_info device =
@@ -207,6 +211,7 @@ void expect_resources() {
     problem.has_weight = true;
     problem.rows = 4;
     problem.columns = entry.chunks * types::chunk;
+    problem.workspace_bytes = entry.kernel == kind::split ? 1 << 20 : 0;
     const norm_plan p = plan(problem, device);
     ASSERT_EQ(p.kernel, entry.kernel);
     hipFuncAttributes attributes;

@@ -28,6 +28,7 @@ enum class norm_method : uint8_t {
   lanes,     ///< 1 to 64 lanes of a wave, in registers; several rows a wave
   workgroup, ///< one workgroup, in registers
   stream,    ///< one workgroup, in memory
+  split,     ///< several workgroups, in memory
 };
 
 /// One cut of the kernels. A template argument.
@@ -38,11 +39,11 @@ struct norm_config {
 
   constexpr int threads() const { return waves * wave_size; }
 
-  /// Whole chunks of the longest row it takes; no limit for `stream`.
+  /// Whole chunks of the longest row it takes; no limit for `stream` and `split`.
   constexpr int64_t chunk_capacity() const {
     return int64_t{slots} * (method == norm_method::lanes ? wave_size : threads());
   }
-  constexpr bool keeps_row() const { return method != norm_method::stream; }
+  constexpr bool keeps_row() const { return method < norm_method::stream; }
 
   friend constexpr bool operator==(const norm_config&, const norm_config&) = default;
 };
@@ -53,14 +54,17 @@ enum class norm_kernel : uint8_t {
   wave_rows,
   small_workgroup,
   workgroup,
+  wide_workgroup,
   large_workgroup,
   stream,
+  split,
 };
-inline constexpr int norm_kernel_count = 6;
+inline constexpr int norm_kernel_count = 8;
 
 constexpr const char* name_of(norm_kernel kernel) {
-  constexpr const char* names[] = {"short_rows", "wave_rows",       "small_workgroup",
-                                   "workgroup",  "large_workgroup", "stream"};
+  constexpr const char* names[] = {"short_rows", "wave_rows",      "small_workgroup",
+                                   "workgroup",  "wide_workgroup", "large_workgroup",
+                                   "stream",     "split"};
   return names[static_cast<int>(kernel)];
 }
 
@@ -88,8 +92,12 @@ constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int lo
     return {norm_method::workgroup, few_waves, slots_within(usual, chunk_bytes)};
   case norm_kernel::workgroup:
     return {norm_method::workgroup, 16, slots_within(usual, chunk_bytes)};
+  case norm_kernel::wide_workgroup: // with as many for weight and bias
+    return {norm_method::workgroup, 16, slots_within(32, loaded_bytes)};
   case norm_kernel::large_workgroup: // 128 registers a lane are all there are
     return {norm_method::workgroup, 16, slots_within(64, loaded_bytes)};
+  case norm_kernel::split: // four workgroups or more share a CU
+    return {norm_method::split, few_waves, 4};
   case norm_kernel::stream:
     break;
   }

@@ -27,6 +27,7 @@ struct norm_problem {
   int64_t columns = 0;
   /// Every row of every array starts at a multiple of the bytes that one access moves.
   bool aligned = true;
+  int64_t workspace_bytes = 0; ///< what the caller lends
 
   /// Elements that a lane takes at a time: 16 bytes of the smallest type, 8-bit results apart.
   constexpr int chunk() const {
@@ -51,14 +52,17 @@ struct norm_problem {
 
 /// Why a kernel does not run.
 enum class norm_refusal : uint8_t {
-  none,         ///< it does
-  row_too_long, ///< its registers do not hold a row
-  not_needed,   ///< a smaller one holds the row
+  none,            ///< it does
+  row_too_long,    ///< its registers do not hold a row
+  not_needed,      ///< a smaller one holds the row
+  row_fits,        ///< a row fits on chip, where it is read once; this one reads it twice
+  needs_workspace, ///< no workspace was lent
+  split_is_better, ///< more workgroups share few rows, weight and bias are read less often
 };
 
 /// What `rms_norm` and `layer_norm` do with a problem; they compute this plan and follow it.
 struct norm_plan {
-  /// Success, or `wrong_architecture`.
+  /// Success, `wrong_architecture` or `workspace_too_small`.
   status outcome;
   norm_kernel kernel = norm_kernel::short_rows;
   norm_config config;
@@ -66,13 +70,19 @@ struct norm_plan {
   int lanes_log2 = 6;           ///< short_rows: 2^lanes_log2 lanes a row
   int64_t rows_per_group = 1;   ///< rows that a workgroup works on at a time
   int64_t groups = 0;           ///< workgroups; each takes rows until there are no more
-  int launches = 0;             ///< kernels: 1, nothing to do 0
+  uint32_t parts = 1;           ///< split: workgroups of a row
+  int64_t part_chunks = 0;      ///< split: chunks of a part
+  int launches = 0;             ///< kernels: 1, split 2 or 3, nothing to do 0
   int readings = 1;             ///< how often each element is read
   bool keeps_parameters = true; ///< weight and bias stay in registers from row to row
   int row_registers = 0;        ///< vector registers of a lane that hold its share of a row
   int register_limit = 512;     ///< vector registers a lane may have
   int64_t lds_bytes = 0;        ///< static LDS of a workgroup
-  int64_t min_bytes_read = 0;   ///< elements of the inputs, weight and bias, each once
+  int64_t workspace_bytes = 0;  ///< used
+  /// Workspace with which rows too long for the chip would be split over several workgroups; 0
+  /// where that is of no use. Lend as much, and `split` runs.
+  int64_t best_workspace_bytes = 0;
+  int64_t min_bytes_read = 0; ///< elements of the inputs, weight and bias, each once
   int64_t min_bytes_written = 0;
   bool aligned = true; ///< false: 16-byte accesses at element alignment, which touch more lines
   norm_refusal refused[norm_kernel_count] = {}; ///< by norm_kernel
@@ -87,7 +97,9 @@ struct norm_plan {
 ///
 /// A row that fits in registers stays there, and each element is read and written once: up to
 /// 65,536 fp32 or 131,072 fp16 columns, half of that with a residual of the same type. Longer rows
-/// are read twice, with a scale for each row three times.
+/// are read twice, with a scale for each row three times: with a workspace (8 bytes for each part
+/// of a row, with a scale for each row 12) by several workgroups a row, each of which keeps weight
+/// and bias of its part from row to row, else by one.
 constexpr norm_plan plan(const norm_problem& problem, const device_info& device) {
   norm_plan result;
   result.outcome = check_device(device);
@@ -104,7 +116,10 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   };
   result.kernel = norm_kernel::stream;
   bool fits = false;
-  for (int i = 0; i < norm_kernel_count; ++i) {
+  const auto refuse = [&](norm_kernel kernel, norm_refusal reason) {
+    result.refused[static_cast<int>(kernel)] = reason;
+  };
+  for (int i = 0; i < static_cast<int>(norm_kernel::split); ++i) {
     const auto kernel = static_cast<norm_kernel>(i);
     if (fits) {
       result.refused[i] = norm_refusal::not_needed;
@@ -116,7 +131,32 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     }
   }
 
+  constexpr int64_t most_parts = 1024; // each workgroup reads the results of all parts of a row
+  const int64_t least_part = config_for(norm_kernel::split).chunk_capacity();
+  const int64_t whole = chunks > 0 ? chunks : 1;
+  const int64_t part_chunks = round_up(divide_up(whole, most_parts), least_part);
+  const int64_t parts = divide_up(whole, part_chunks);
+  if (result.kernel != norm_kernel::stream) {
+    refuse(norm_kernel::split, norm_refusal::row_fits);
+  } else {
+    result.best_workspace_bytes =
+        problem.rows * parts * (problem.scaling == norm_scaling::per_row ? 12 : 8);
+    if (problem.workspace_bytes == 0) {
+      refuse(norm_kernel::split, norm_refusal::needs_workspace);
+    } else {
+      refuse(norm_kernel::stream, norm_refusal::split_is_better);
+      result.kernel = norm_kernel::split;
+      result.workspace_bytes = result.best_workspace_bytes;
+      if (problem.workspace_bytes < result.workspace_bytes)
+        result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+                                         problem.workspace_bytes, ">= ")
+                             .append(result.workspace_bytes)
+                             .append(", or 0 for a kernel that needs none");
+    }
+  }
+
   result.config = config_for(result.kernel);
+  const bool split = result.kernel == norm_kernel::split;
   const bool short_rows = result.kernel == norm_kernel::short_rows;
   result.lanes_log2 = wave_size_log2;
   if (short_rows) {
@@ -126,17 +166,25 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     result.rows_per_group = result.config.waves;
   }
   const bool empty = problem.rows == 0 || problem.columns == 0;
-  // 32 waves a CU: what it can have at a time
-  const int64_t resident = int64_t{device.cu_count} * (32 / result.config.waves);
+  // 32 waves a CU: what it can have at a time, but where rows take most of its registers
+  const bool alone = result.config.waves == 16 && result.config.keeps_row() &&
+                     result.config.slots * problem.loaded_bytes() >= 128;
+  const int64_t resident = int64_t{device.cu_count} * (alone ? 1 : 32 / result.config.waves);
   const int64_t wanted = divide_up(problem.rows, result.rows_per_group);
-  result.groups = empty ? 0 : (wanted < resident ? wanted : resident);
-  result.launches = empty ? 0 : 1;
-  result.readings = result.config.keeps_row()                  ? 1
-                    : problem.scaling == norm_scaling::per_row ? 3
-                                                               : 2;
-  result.keeps_parameters = problem.parameter_bytes() == 0 ||
-                            kernels::keeps_parameters(result.config, chunk, problem.chunk_bytes(),
-                                                      problem.parameter_bytes());
+  result.parts = split ? static_cast<uint32_t>(parts) : 1;
+  result.part_chunks = split ? part_chunks : chunks;
+  // split: half of that has loads enough in flight, and reads weight and bias half as often
+  const int64_t at_a_time = split ? divide_up(resident / 2, parts) : resident;
+  // no more than take equally many turns: each reads weight and bias
+  const int64_t turns = divide_up(wanted < 1 ? 1 : wanted, at_a_time);
+  result.groups = empty ? 0 : divide_up(wanted, turns) * static_cast<int64_t>(result.parts);
+  const bool per_row = problem.scaling == norm_scaling::per_row;
+  result.launches = empty ? 0 : !split ? 1 : per_row ? 3 : 2;
+  result.readings = result.config.keeps_row() ? 1 : per_row ? 3 : 2;
+  result.keeps_parameters =
+      problem.parameter_bytes() == 0 || (split && part_chunks == least_part) ||
+      kernels::keeps_parameters(result.config, chunk, problem.chunk_bytes(), problem.loaded_bytes(),
+                                problem.parameter_bytes());
   if (result.config.keeps_row())
     result.row_registers = result.config.slots * problem.chunk_bytes() / 4;
   result.register_limit = 512 / (result.config.waves > 4 ? result.config.waves / 4 : 1);
@@ -161,6 +209,8 @@ constexpr fixed_text<1200> norm_plan::describe() const {
   text.append(name_of(kernel)).append(": ");
   if (kernel == norm_kernel::short_rows)
     text.append(1 << lanes_log2).append(" lanes a row, ");
+  if (kernel == norm_kernel::split)
+    text.append(parts).append(" workgroups a row, ");
   text.append(groups)
       .append(" workgroups of ")
       .append(config.threads())
@@ -170,7 +220,9 @@ constexpr fixed_text<1200> norm_plan::describe() const {
       .append(register_limit)
       .append(" in all), ")
       .append(lds_bytes)
-      .append(" bytes of LDS, input read ")
+      .append(" bytes of LDS, ")
+      .append(workspace_bytes)
+      .append(" of workspace, input read ")
       .append(readings == 1 ? "once" : (readings == 2 ? "twice" : "three times"))
       .append(keeps_parameters ? "" : ", weight and bias read again for every row")
       .append(aligned ? ", 16-byte accesses" : ", 16-byte accesses at element alignment");
@@ -178,14 +230,31 @@ constexpr fixed_text<1200> norm_plan::describe() const {
     if (refused[i] == norm_refusal::none)
       continue;
     text.append("\n  not ").append(name_of(static_cast<norm_kernel>(i))).append(": ");
-    if (refused[i] == norm_refusal::row_too_long)
+    switch (refused[i]) {
+    case norm_refusal::none:
+      break;
+    case norm_refusal::row_too_long:
       text.append("a row has ")
           .append(problem_chunks)
           .append(" chunks of ")
           .append(chunk)
           .append(" elements, more than it holds");
-    else
+      break;
+    case norm_refusal::not_needed:
       text.append(name_of(kernel)).append(" holds the row");
+      break;
+    case norm_refusal::row_fits:
+      text.append("it reads the input twice, and a row fits on chip");
+      break;
+    case norm_refusal::needs_workspace:
+      text.append("it needs ")
+          .append(best_workspace_bytes)
+          .append(" bytes of workspace, none lent");
+      break;
+    case norm_refusal::split_is_better:
+      text.append("it has one workgroup a row, and reads weight and bias again for each");
+      break;
+    }
   }
   return text;
 }

@@ -55,9 +55,11 @@ constexpr norm_config norm_config_for(norm_kernel kernel) {
 
 /// Whether a lane keeps its share of weight and bias from row to row: in as many registers as leave
 /// room for the rest.
-constexpr bool keeps_parameters(norm_config config, int chunk, int chunk_bytes,
+constexpr bool keeps_parameters(norm_config config, int chunk, int chunk_bytes, int loaded_bytes,
                                 int parameter_bytes) {
-  return config.keeps_row() && config.slots * chunk_bytes <= 64 &&
+  const bool room =
+      config.slots * chunk_bytes <= 64 || (config.waves > 4 && config.slots * loaded_bytes <= 128);
+  return config.keeps_row() && room &&
          config.slots * chunk * parameter_bytes <= (config.waves > 4 ? 128 : 256);
 }
 
@@ -79,6 +81,11 @@ struct norm_arguments {
   float per_column;    ///< 1 / columns
   float output_factor; ///< given: 1 / scale
   uint32_t lanes_log2; ///< short rows: lanes of a row, log2
+  // split: workgroup i has part i mod parts of rows i / parts, i / parts + teams, …
+  uint32_t parts;
+  int64_t part_chunks;
+  vec<float, 2>* partials; ///< [rows][parts], mean and sum of squared differences from it
+  int* largest;            ///< per_row: [rows][parts], bits of the largest magnitude
 };
 
 } // namespace wavetile::kernels

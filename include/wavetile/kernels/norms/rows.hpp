@@ -13,8 +13,8 @@ namespace wavetile::kernels {
 template <class Types, norm_config Config>
 struct row_parameters {
   static constexpr int chunk = Types::chunk;
-  static constexpr bool kept =
-      keeps_parameters(Config, chunk, Types::chunk_bytes, Types::parameter_bytes);
+  static constexpr bool kept = keeps_parameters(Config, chunk, Types::chunk_bytes,
+                                                Types::loaded_bytes, Types::parameter_bytes);
   norm_parameters<typename Types::weight, chunk, Config.slots, Types::has_weight, kept, 1> weight;
   norm_parameters<typename Types::bias, chunk, Config.slots, Types::has_bias, kept, 0> bias;
 

@@ -57,12 +57,19 @@ struct norm_stream {
         team(lanes) {
     args.map.locate(row, offset);
   }
+  /// A part of a row that is split.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_stream(const norm_arguments<Types>& arguments,
+                                                    int64_t row, const row_run<chunk>& part,
+                                                    uint32_t own_lane, uint32_t lanes)
+      : norm_stream(arguments, row, own_lane, lanes) {
+    run = part;
+  }
 
   /// `each(vec of fp32, column)` for every chunk of a lane of an array, `last(value, column)` for
   /// its column of the tail.
   template <class T, class Each, class Last>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void read(const T* row, Each each, Last last) const {
-    for (int64_t first = lane; first < run.end; first += int64_t{team} * AtOnce) {
+    for (int64_t first = run.begin + lane; first < run.end; first += int64_t{team} * AtOnce) {
       chunk_batch<T, chunk, AtOnce> batch;
       batch.load(row, first, team, run.end);
 #pragma unroll
@@ -112,6 +119,31 @@ struct norm_stream {
           args.x + offset[0], [&](const vec<float, chunk>& values, int64_t) { each(values); },
           [&](float value, int64_t) { last(value); });
     }
+  }
+
+  /// The statistics of a lane's elements; for rms only the sum of squares.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE running_variance measure() const {
+    running_variance seen;
+    if constexpr (Types::kind == norm_kind::layer) {
+      first_reading([&](const vec<float, chunk>& values) { seen.add(values); },
+                    [&](float value) { seen.add(vec<float, 1>{{value}}); });
+    } else {
+      float sums[chunk] = {};
+      first_reading(
+          [&](const vec<float, chunk>& values) {
+#pragma unroll
+            for (int e = 0; e < chunk; ++e)
+              sums[e] = fma(values[e], values[e], sums[e]);
+          },
+          [&](float value) { sums[0] = fma(value, value, sums[0]); });
+#pragma unroll
+      for (int step = chunk / 2; step > 0; step /= 2)
+#pragma unroll
+        for (int e = 0; e < step; ++e)
+          sums[e] += sums[e + step];
+      seen.squares = sums[0];
+    }
+    return seen;
   }
 
   /// v of every element; each lane reads what it read, or wrote, before.
@@ -181,30 +213,13 @@ WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_stream_rows(norm_arguments<T
       turn ^= 1;
       const norm_stream<Types, Config.slots> row(args, number, team.lane(), team.size());
       norm_statistics statistics;
-      float squares = 0;
+      const running_variance seen = row.measure();
+      float squares = seen.squares;
       if constexpr (Types::kind == norm_kind::layer) {
-        running_variance seen;
-        row.first_reading([&](const vec<float, chunk>& values) { seen.add(values); },
-                          [&](float value) { seen.add(vec<float, 1>{{value}}); });
         statistics.mean =
             team.template all_reduce<0>(seen.count * seen.mean, op::plus{}) * args.per_column;
         const float distance = seen.mean - statistics.mean;
-        squares = seen.squares + seen.count * distance * distance;
-      } else {
-        float sums[chunk] = {};
-        row.first_reading(
-            [&](const vec<float, chunk>& values) {
-#pragma unroll
-              for (int e = 0; e < chunk; ++e)
-                sums[e] = fma(values[e], values[e], sums[e]);
-            },
-            [&](float value) { sums[0] = fma(value, value, sums[0]); });
-#pragma unroll
-        for (int step = chunk / 2; step > 0; step /= 2)
-#pragma unroll
-          for (int e = 0; e < step; ++e)
-            sums[e] += sums[e + step];
-        squares = sums[0];
+        squares = fma(seen.count * distance, distance, seen.squares);
       }
       statistics.finish(team.template all_reduce<1>(squares, op::plus{}), args.per_column,
                         args.epsilon);
