@@ -257,15 +257,15 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// elements) that a wave's 32 rows (16 or 32 on NVIDIA GPUs) do not see cost nothing.
 ///
 /// Arithmetic: scores and softmax in fp32; p relative to a running maximum, rounded to the type of
-/// v (nearest even) for the product with v, summed unrounded; products of 16-bit numbers with fp32
-/// accumulation as `mma` documents; o rounded once. With one visible key o is that row of v, bit
-/// for bit but that a -0 becomes 0 (it is added to one); on NVIDIA GPUs, which do not round a
-/// logit before they subtract the maximum, only for o of 16 bits and logits below 2^10 in size.
-/// NaNs and infinities in visible rows propagate; rows of k and v beyond the sequence are never
-/// used, but a NaN or infinity in a row of v reaches every query of a tile that computes the block
-/// the row lies in, also those that do not see it. Otherwise the result of a query is the same bit
-/// for bit wherever it lies and whatever is beside it. A logit capped by `softcap` has a relative
-/// error of about 2^-20.
+/// v (nearest; ties to even, of bf16 on gfx942 up) for the product with v, summed unrounded;
+/// products of 16-bit numbers with fp32 accumulation as `mma` documents; o rounded once. With one
+/// visible key o is that row of v, bit for bit but that a -0 becomes 0 (it is added to one); on
+/// NVIDIA GPUs, which do not round a logit before they subtract the maximum, only for o of 16 bits
+/// and logits below 2^10 in size. NaNs and infinities in visible rows propagate; rows of k and v
+/// beyond the sequence are never used, but a NaN or infinity in a row of v reaches every query of a
+/// tile that computes the block the row lies in, also those that do not see it. Otherwise the
+/// result of a query is the same bit for bit wherever it lies and whatever is beside it. A logit
+/// capped by `softcap` has a relative error of about 2^-20.
 ///
 /// lse[b,h,i] = ln(sum over j of exp l[j]), fp32.
 ///

@@ -104,16 +104,27 @@ struct online_softmax {
   }
 };
 
+/// Two probabilities as bf16 in a dword, rounded to nearest, ties up: they are not negative, so one
+/// addition does where ties to even take two instructions. A NaN may become any bf16, but the sum
+/// that divides the result is one then.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t pack_probabilities(float low, float high) {
+  constexpr uint32_t half = 0x8000; // of the last place of a bf16 in fp32
+#if WAVETILE_AMDGCN
+  return __builtin_amdgcn_perm(float_bits(high) + half, float_bits(low) + half, 0x07060302u);
+#else
+  return ((float_bits(high) + half) & 0xFFFF0000u) | (float_bits(low) + half) >> 16;
+#endif
+}
+
 /// Probabilities as operand of the product with V: part `Part` of an accumulator, rounded to
-/// nearest even. A NaN may become any bf16, but the sum that divides the result is one then.
+/// nearest, ties up for bf16 and to even for fp16.
 template <class T, int Part, class Accumulator>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE auto probability_operand(const Accumulator& d) {
   using result = fragment<fragment_role::b, shape_32x32<T>, T>;
   result operand;
   if constexpr (wavetile::detail::is_same_v<T, bf16>) {
-    constexpr auto rounding = bf16_rounding::nearest_even_finite;
-    const vec<uint32_t, 2> packed{{pack_bf16<rounding>(d[4 * Part], d[4 * Part + 1]),
-                                   pack_bf16<rounding>(d[4 * Part + 2], d[4 * Part + 3])}};
+    const vec<uint32_t, 2> packed{{pack_probabilities(d[4 * Part], d[4 * Part + 1]),
+                                   pack_probabilities(d[4 * Part + 2], d[4 * Part + 3])}};
     operand.registers = wavetile::detail::bit_cast<decltype(operand.registers)>(packed);
   } else {
 #pragma unroll
