@@ -264,11 +264,12 @@ attention_problem attention_decode_problem_of(view<Q, 4> q, view<K, 4> k, view<V
 /// rounding and errors are those of `attention`; numbers of pages that do not exist are clamped.
 ///
 /// With at most 16 queries the heads that share a head of k and v are rows of one tile, so the
-/// cache is read once for all of them. With a workspace of
-/// `plan_decode(…).best_workspace_bytes` several workgroups share the keys of a sequence, and a
-/// second kernel puts their results together in a fixed order; the result is the same bit for bit
-/// each time, wherever the sequence stands in the batch and however many there are, but not the
-/// same bits as without a workspace.
+/// cache is read once for all of them. On gfx942 four waves take a quarter of the keys each for up
+/// to 32 such rows, with heads of 32, 64, 96 or 128 elements, else rows of their own. With a
+/// workspace of `plan_decode(…).best_workspace_bytes` several workgroups share the keys of a
+/// sequence, and a second kernel puts their results together in a fixed order; the result is the
+/// same bit for bit each time, wherever the sequence stands in the batch and however many there
+/// are, but not the same bits as without a workspace.
 template <class Q, class K, class V, class O>
 status attention_decode(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                         const attention_decode_options& options = {},

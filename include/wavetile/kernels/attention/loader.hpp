@@ -27,8 +27,9 @@ struct row_window {
     (void)start, (void)bytes;
 #endif
   }
-  /// Where the rows around a key lie: all in one window.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE const char* block_of(int) const {
+  /// The rows around a key: of one array, so there is nothing to find.
+  template <int Span, class Place>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE const char* block_of(const Place&, int) const {
     return nullptr;
   }
   /// The chunk `offset` bytes from the start.
@@ -57,16 +58,14 @@ struct row_source {
     return key * static_cast<int>(row_bytes) + 2 * element;
   }
   /// There is nothing to look up.
-  template <int Keys>
-  struct places {};
-  template <int Keys>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE places<Keys> look_up(int) const {
+  struct place {};
+  template <int Span>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE place look_up(int, int) const {
     return {};
   }
-  /// At most `Keys` rows from `first` on. Steps between rows are limited so that they fit.
-  template <int Keys>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first, const places<Keys>&) const {
-    const int left = rows - first < Keys ? rows - first : Keys;
+  /// At most `count` rows from `first` on. Steps between rows are limited so that they fit.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first, int count) const {
+    const int left = rows - first < count ? rows - first : count;
     return {data + first * row_bytes, (left - 1) * static_cast<int>(row_bytes) + width_bytes};
   }
 };
@@ -103,59 +102,55 @@ struct page_source {
     return start < last ? start : last;
   }
 
-  /// What the list says about the blocks of a step.
-  template <int Keys>
-  struct places {
-    int page[Keys / block_rows];
+  /// What the list says about one block of a step, or two that follow each other: those that the
+  /// lanes of a wave load from at a time. Uniform.
+  struct place {
+    int block;
+    int page[2];
   };
-  /// Starts the scalar loads for a step; also behind the last key.
-  template <int Keys>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE places<Keys> look_up(int first) const {
-    places<Keys> result;
-#pragma unroll
-    for (int i = 0; i < Keys / block_rows; ++i)
-      result.page[i] = pages[block_start(first, i) >> page_shift];
+  /// Starts the scalar loads for the wave's keys of a step, of which the first is `key`; also
+  /// behind the last. They are in `Span` blocks.
+  template <int Span>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE place look_up(int first, int key) const {
+    static_assert(Span == 1 || Span == 2);
+    place result{key / block_rows, {}};
+    result.page[0] = pages[block_start(first, result.block) >> page_shift];
+    result.page[1] = Span == 1 ? -1 : pages[block_start(first, result.block + 1) >> page_shift];
     return result;
   }
 
   /// The rows of a step.
-  template <int Blocks>
   struct window {
-    const char* block[Blocks]; ///< uniform
-    int left;                  ///< rows from the step's first on
+    const page_source& source;
+    int first;
+    int left; ///< rows from the step's first on
 
+    /// Uniform.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE const char* start_of(int block, int listed) const {
+      const int64_t page = listed < 0 ? 0 : listed < source.last_page ? listed : source.last_page;
+      const int row =
+          source.block_start(first, block) & static_cast<int>((1u << source.page_shift) - 1);
+      return source.data + page * source.page_bytes + int64_t{row} * source.row_bytes;
+    }
     /// The block of a key of the step.
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE const char* block_of(int key) const {
-#if WAVETILE_AMDGCN
-      asm volatile("" : "+v"(key)); // or a loop keeps the comparisons in scalar registers
-#endif
-      const char* own = block[0];
-#pragma unroll
-      for (int i = 1; i < Blocks; ++i)
-        own = key >= block_rows * i ? block[i] : own;
-      return own;
+    template <int Span>
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE const char* block_of(const place& where, int key) const {
+      const char* const one = start_of(where.block, where.page[0]);
+      if constexpr (Span == 1)
+        return one;
+      const char* const next = start_of(where.block + 1, where.page[1]);
+      return key / block_rows == where.block ? one : next;
     }
     /// The chunk `offset` bytes from the start of a key's block; of keys beyond the last anything.
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE chunk16 load(const char* own, int key, int offset) const {
       chunk16 result;
-      __builtin_memcpy(&result, own + (key < left ? offset : 0),
+      __builtin_memcpy(&result, own + static_cast<uint32_t>(key < left ? offset : 0),
                        sizeof result); // 16 bytes at element alignment
       return result;
     }
   };
-  template <int Keys>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE window<Keys / block_rows>
-  from(int first, const places<Keys>& where) const {
-    window<Keys / block_rows> result;
-    result.left = rows - first;
-#pragma unroll
-    for (int i = 0; i < Keys / block_rows; ++i) {
-      const int listed = where.page[i];
-      const int64_t page = listed < 0 ? 0 : listed < last_page ? listed : last_page;
-      const int row = block_start(first, i) & static_cast<int>((1u << page_shift) - 1);
-      result.block[i] = data + page * page_bytes + int64_t{row} * row_bytes;
-    }
-    return result;
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE window from(int first, int) const {
+    return {*this, first, rows - first};
   }
 };
 
@@ -164,23 +159,30 @@ template <class T, attention_config Config, class Source = row_source>
 class tile_loader {
   using tiles = attention_tiles<T, Config>;
   static constexpr int key_loads = tiles::keys_per_thread;
+  static constexpr int value_loads = tiles::values_per_thread;
   static constexpr bool all_bring_keys = tiles::key_units % Config.threads() == 0;
 
-  using places = typename Source::template places<Config.keys>;
+  /// Blocks of 16 keys that a wave loads from at a time, the first of them from lane 0.
+  static constexpr int key_span = wave_size / chunk_group(tiles::key_chunks) > 16 ? 2 : 1;
+  static constexpr int value_span = 2;
+  static_assert(wave_size / chunk_group(tiles::key_chunks) <= 32 &&
+                tiles::value_unit_of(wave_size - 1).key == 28);
 
   Source key_source_, value_source_;
-  places where_; ///< of the step that is loaded next
+  typename Source::place key_place_[key_loads]; ///< of the step that is loaded next
+  typename Source::place value_place_[value_loads];
   int thread_;
   int key_offset_[key_loads];
-  int value_offset_[4];
+  int value_offset_[value_loads][4];
   chunk16 key_[key_loads];
-  chunk16 value_[4];
+  chunk16 value_[value_loads][4];
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool brings_key(int i) const {
     return all_bring_keys || thread_ + i * Config.threads() < tiles::key_units;
   }
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool brings_value() const {
-    return thread_ < tiles::value_units && tiles::value_unit_of(thread_).element < Config.head.v;
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool brings_value(int i) const {
+    const int unit = thread_ + i * Config.threads();
+    return unit < tiles::value_units && tiles::value_unit_of(unit).element < Config.head.v;
   }
 
 public:
@@ -191,29 +193,39 @@ public:
       const key_unit unit = tiles::key_unit_of(thread + i * Config.threads());
       key_offset_[i] = brings_key(i) ? key.offset_of(unit.key, unit.element) : Source::nowhere;
     }
-    const value_unit unit = tiles::value_unit_of(thread);
-    for (int i = 0; i < 4; ++i)
-      value_offset_[i] =
-          brings_value() ? value.offset_of(unit.key + i, unit.element) : Source::nowhere;
+    for (int i = 0; i < value_loads; ++i) {
+      const value_unit unit = tiles::value_unit_of(thread + i * Config.threads());
+      for (int j = 0; j < 4; ++j)
+        value_offset_[i][j] =
+            brings_value(i) ? value.offset_of(unit.key + j, unit.element) : Source::nowhere;
+    }
   }
 
   /// Finds out where the keys from `first` on lie, for the next `load`.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void look_up(int first) {
-    where_ = key_source_.template look_up<Config.keys>(first);
+    for (int i = 0; i < key_loads; ++i)
+      key_place_[i] = key_source_.template look_up<key_span>(
+          first, of_first_lane(tiles::key_unit_of(thread_ + i * Config.threads()).key));
+    for (int i = 0; i < value_loads; ++i)
+      value_place_[i] = value_source_.template look_up<value_span>(
+          first, of_first_lane(tiles::value_unit_of(thread_ + i * Config.threads()).key));
   }
 
   /// Starts the loads of the tiles that begin with key `first`, one that exists and was looked up.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int first) {
-    const auto key = key_source_.from(first, where_);
+    const auto keys = key_source_.from(first, Config.keys);
     for (int i = 0; i < key_loads; ++i) {
-      const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
-      key_[i] = key.load(key.block_of(unit.key), unit.key, key_offset_[i]);
+      const int key = tiles::key_unit_of(thread_ + i * Config.threads()).key;
+      key_[i] =
+          keys.load(keys.template block_of<key_span>(key_place_[i], key), key, key_offset_[i]);
     }
-    const auto value = value_source_.from(first, where_);
-    const value_unit unit = tiles::value_unit_of(thread_);
-    const char* const block = value.block_of(unit.key);
-    for (int i = 0; i < 4; ++i)
-      value_[i] = value.load(block, unit.key + i, value_offset_[i]);
+    const auto values = value_source_.from(first, Config.keys);
+    for (int i = 0; i < value_loads; ++i) {
+      const int key = tiles::value_unit_of(thread_ + i * Config.threads()).key;
+      const char* const block = values.template block_of<value_span>(value_place_[i], key);
+      for (int j = 0; j < 4; ++j)
+        value_[i][j] = values.load(block, key + j, value_offset_[i][j]);
+    }
   }
 
   /// Writes what was loaded from key `first` on, V transposed. Rows of V beyond the last become
@@ -225,23 +237,33 @@ public:
         const key_unit unit = tiles::key_unit_of(thread_ + i * Config.threads());
         key.write_vec(unit.key, unit.element, wavetile::detail::bit_cast<vec<T, 8>>(key_[i]));
       }
-    if (brings_value()) {
-      const value_unit unit = tiles::value_unit_of(thread_);
-      if (const int left = value_source_.rows - first; left < Config.keys)
-        for (int i = 0; i < 4; ++i)
-          if (unit.key + i >= left)
-            value_[i] = chunk16{};
-      for (int e = 0; e < 8; ++e) {
-        // halves e of four rows, two to a dword
-        const uint32_t half = e % 2 == 0 ? 0x05040100u : 0x07060302u;
-        const vec<uint32_t, 2> four{{permute(value_[1][e / 2], value_[0][e / 2], half),
-                                     permute(value_[3][e / 2], value_[2][e / 2], half)}};
-        value.write_vec(unit.element + e, unit.key, wavetile::detail::bit_cast<vec<T, 4>>(four));
+    const int left = value_source_.rows - first;
+    for (int i = 0; i < value_loads; ++i)
+      if (brings_value(i)) {
+        const value_unit unit = tiles::value_unit_of(thread_ + i * Config.threads());
+        chunk16(&rows)[4] = value_[i];
+        if (left < Config.keys)
+          for (int j = 0; j < 4; ++j)
+            if (unit.key + j >= left)
+              rows[j] = chunk16{};
+        for (int e = 0; e < 8; ++e) {
+          // halves e of four rows, two to a dword
+          const uint32_t half = e % 2 == 0 ? 0x05040100u : 0x07060302u;
+          const vec<uint32_t, 2> four{{permute(rows[1][e / 2], rows[0][e / 2], half),
+                                       permute(rows[3][e / 2], rows[2][e / 2], half)}};
+          value.write_vec(unit.element + e, unit.key, wavetile::detail::bit_cast<vec<T, 4>>(four));
+        }
       }
-    }
   }
 
 private:
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static int of_first_lane(int value) {
+#if WAVETILE_AMDGCN
+    return __builtin_amdgcn_readfirstlane(value);
+#else
+    return value;
+#endif
+  }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static uint32_t permute(uint32_t high, uint32_t low,
                                                                 uint32_t bytes) {
 #if WAVETILE_AMDGCN

@@ -97,6 +97,17 @@ struct online_softmax {
     return any_moves;
   }
 
+  /// Takes in what was seen elsewhere: multiply own results by `own_factor`, the others by
+  /// `other_factor`, and add.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void merge(float other_reference, float other_sum,
+                                                   float& own_factor, float& other_factor) {
+    const float next = maximum<nan_rule::ignore>(reference, other_reference);
+    own_factor = exp2(reference - next);
+    other_factor = exp2(other_reference - next);
+    reference = next;
+    sum = score_pair{fma(sum[0] + sum[1], own_factor, other_sum * other_factor), 0};
+  }
+
   /// The sum of all probabilities, in both lanes of the query.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE float total() const {
     const float own = sum[0] + sum[1];

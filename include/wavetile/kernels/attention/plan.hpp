@@ -142,8 +142,8 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
   result.visible_scores = product(heads, visible_keys(visible, queries, keys));
   result.computed_scores =
       product(product(outer, wave_steps(visible, queries, keys, result.packed_heads,
-                                        config.rows_of_wave(), config.keys)),
-              config.rows_of_wave() * config.keys);
+                                        config.rows_of_wave(), config.keys_of_wave())),
+              config.rows_of_wave() * config.keys_of_wave());
   result.flops = product(2 * (problem.head.qk + problem.head.v), result.visible_scores);
   const int64_t input = size_of(problem.input);
   const int64_t q_bytes =

@@ -90,6 +90,15 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE float one_at_a_time(float x) {
   return x;
 }
 
+/// A mask's number, at least -2.28e38, so that its exponent of 2 stays above that of hidden keys.
+/// By bits, of which those of negative numbers rise with the magnitude: one instruction, without a
+/// constant in a register, and NaNs stay what they are (those with a sign bit become the limit).
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float limited_bias(float bias) {
+  constexpr uint32_t limit = wavetile::detail::bit_cast<uint32_t>(-largest_exponent / log2_e);
+  const uint32_t bits = float_bits(bias);
+  return float_from_bits(bits < limit ? bits : limit);
+}
+
 template <class Types, attention_config Config>
 class attention_kernel {
   using T = typename Types::input;
@@ -97,7 +106,7 @@ class attention_kernel {
   using fragments = typename tiles::fragments;
   using query_operand = lds_operand<typename fragments::b, 2>;
   static constexpr int query_packs = Config.head.qk / query_operand::depth;
-  static constexpr int score_parts = Config.keys / 32;
+  static constexpr int score_parts = Config.keys_of_wave() / 32;
   static constexpr int output_parts = tiles::value_rows / 32;
 
   // LDS reads of a step, and how many are in flight before their products
@@ -111,6 +120,7 @@ class attention_kernel {
 
   const attention_arguments<Types>& args_;
   const int lane_;
+  const int first_key_; ///< of the wave in a step
   const typename tiles::key_offsets key_offsets_;
   const typename tiles::value_offsets value_offsets_;
   online_softmax softmax_;
@@ -132,11 +142,9 @@ class attention_kernel {
             exponent = mask[key] != 0 ? exponent : hidden_exponent;
           } else {
             const float bias = convert<float>(mask[key]);
-            const float sum = fma(bias, args_.mask_scale, exponent);
-            const float low = select(sum < -largest_exponent, -largest_exponent, sum);
-            const float limited = select(sum > largest_exponent, largest_exponent, low);
+            const float sum = fma(limited_bias(bias), args_.mask_scale, exponent);
             // tested as bits: infinities may be assumed away
-            exponent = float_bits(bias) == 0xFF800000u ? hidden_exponent : limited;
+            exponent = float_bits(bias) == 0xFF800000u ? hidden_exponent : sum;
           }
         }
         return exponent;
@@ -166,7 +174,7 @@ class attention_kernel {
     scale(scores);
     const int lane_first = first + lane_ / 32 * 8;
     apply_mask(scores, rows, batch, lane_first);
-    if (first < rows.every.begin || first + Config.keys > rows.every.end) {
+    if (first < rows.every.begin || first + Config.keys_of_wave() > rows.every.end) {
       const auto seen = static_cast<uint32_t>(rows.keys.end - rows.keys.begin);
       const auto start = static_cast<uint32_t>(lane_first - rows.keys.begin);
       scores.each([&](float exponent, int k) {
@@ -252,6 +260,48 @@ class attention_kernel {
 #endif
   }
 
+  /// What a wave hands to another: lanes next to each other, so without bank conflicts.
+  struct results {
+    vec<float, 4> output[output_parts * 4][wave_size];
+    float reference[wave_size];
+    float sum[wave_size];
+  };
+  static_assert(!Config.shares_keys || Config.waves == 4);
+
+  /// The results of all waves in wave 0: those of waves 1 and 3 in 0 and 2 first, then those of 2.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void merge_waves(typename tiles::storage& memory) {
+    auto* const place = reinterpret_cast<results*>(&memory);
+    static_assert(2 * sizeof(results) <= sizeof memory);
+    const int wave = wave_id();
+    const float total = softmax_.total(); // of both lanes of a query
+    softmax_.sum = score_pair{total, 0};
+#pragma unroll
+    for (int distance = 1; distance < 4; distance *= 2) {
+      group::barrier(); // nobody reads what lies there any more
+      if (wave % (2 * distance) == distance) {
+        results& to = place[wave / 2 / distance];
+        to.reference[lane_] = softmax_.reference;
+        to.sum[lane_] = softmax_.sum[0];
+#pragma unroll
+        for (int i = 0; i < output_parts * 4; ++i)
+          for (int e = 0; e < 4; ++e)
+            to.output[i][lane_][e] = output_[i / 4][i % 4 * 4 + e];
+      }
+      group::barrier();
+      if (wave % (2 * distance) == 0) {
+        const results& from = place[wave / 2 / distance];
+        float own, other;
+        softmax_.merge(from.reference[lane_], from.sum[lane_], own, other);
+#pragma unroll
+        for (int i = 0; i < output_parts * 4; ++i)
+          for (int e = 0; e < 4; ++e)
+            output_[i / 4].set(i % 4 * 4 + e, fma(output_[i / 4][i % 4 * 4 + e], own,
+                                                  from.output[i][lane_][e] * other));
+      }
+    }
+    softmax_.sum[0] *= 0.5f; // `total` adds both lanes
+  }
+
   /// The lane's share of its query's result. `Log` is what becomes of the logarithm of the sum.
   template <class Output, class Log>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(Output* to, float* log, bool inside,
@@ -282,7 +332,9 @@ class attention_kernel {
 public:
   WAVETILE_DEVICE
   WAVETILE_FORCE_INLINE explicit attention_kernel(const attention_arguments<Types>& args)
-      : args_(args), lane_(lane_id()), key_offsets_(lane_), value_offsets_(lane_), output_{} {}
+      : args_(args), lane_(lane_id()),
+        first_key_(Config.shares_keys ? wave_id() * Config.keys_of_wave() : 0),
+        key_offsets_(lane_, first_key_, 0), value_offsets_(lane_, 0, first_key_), output_{} {}
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run(typename tiles::storage& memory) {
     attention_tile own = args_.order.of(args_.first_group + __builtin_amdgcn_workgroup_id_x());
@@ -311,8 +363,8 @@ private:
     const int64_t row_count = int64_t{q.length} * packed;
     const int tile_row = static_cast<int>(own.tile) * Config.rows();
     const int64_t first_head = own.head * packed;
-    const query_rows rows(args_.visible, packed, first_head,
-                          tile_row + wave_id() * Config.wave_rows, q.length, kv.length, lane_);
+    const int wave_row = tile_row + (Config.shares_keys ? 0 : wave_id() * Config.wave_rows);
+    const query_rows rows(args_.visible, packed, first_head, wave_row, q.length, kv.length, lane_);
 
     // keys of the whole tile
     const int tile_end = tile_row + Config.rows() < static_cast<int>(row_count)
@@ -380,21 +432,27 @@ private:
         if (first + Config.keys < end)
           loader.load(first + Config.keys);
         keep_order();
-        if (first < rows.any.end && first + Config.keys > rows.any.begin)
-          step(key, value, rows, own.batch, first, first_keys);
+        const int mine = first + first_key_;
+        if (mine < rows.any.end && mine + Config.keys_of_wave() > rows.any.begin)
+          step(key, value, rows, own.batch, mine, first_keys);
         else
           wait_for_lds(); // its reads must not outlast the barrier, though nobody uses them
       }
     }
 
+    if constexpr (Config.shares_keys) {
+      merge_waves(memory);
+      if (wave_id() != 0)
+        return;
+    }
     // what the loop does not need is found out again rather than kept in registers
     const attention_arguments<Types>& late = arguments_again<attention_arguments<Types>>(args_);
     int lane = lane_;
 #if WAVETILE_AMDGCN
     asm volatile("" : "+v"(lane));
 #endif
-    const query_rows late_rows(late.visible, packed, first_head,
-                               tile_row + wave_id() * Config.wave_rows, q.length, kv.length, lane);
+    const query_rows late_rows(late.visible, packed, first_head, wave_row, q.length, kv.length,
+                               lane);
     const int64_t row = q.first + late_rows.query;
     if constexpr (Types::form != attention_form::prefill)
       if (late.parts.values != nullptr) {

@@ -53,8 +53,9 @@ struct lane_offsets {
   static_assert(Operand::rows == 32 && Operand::bytes == 16);
   int base;
 
-  WAVETILE_HD explicit constexpr lane_offsets(int lane)
-      : base(Where.offset(Operand::place(lane).row, Operand::place(lane).column)) {}
+  /// `row` and `k`, where the wave's own part of the tile begins, are multiples of 32.
+  WAVETILE_HD explicit constexpr lane_offsets(int lane, int row = 0, int k = 0)
+      : base(Where.offset(Operand::place(lane).row + row, Operand::place(lane).column + k)) {}
 
   /// Of the fragment whose first row is `row`, a multiple of 32, and whose first k is `k`, a
   /// multiple of what a read covers.
@@ -93,7 +94,6 @@ struct attention_tiles {
   }
   static constexpr int keys_per_thread = (key_units + threads - 1) / threads;
   static constexpr int values_per_thread = (value_units + threads - 1) / threads;
-  static_assert(values_per_thread == 1, "one unit of V a thread");
 
   /// The accesses, each at one position: at the others they are the same but for constants.
   static constexpr lds_access key_write = lds_write(16, [](int lane) {

@@ -24,6 +24,7 @@ struct attention_config {
 
   constexpr int rows_of_wave() const { return 16 * row_tiles; }
   constexpr int rows() const { return shares_rows ? rows_of_wave() : waves * rows_of_wave(); }
+  constexpr int keys_of_wave() const { return keys; } ///< of a step that the wave takes part in
   constexpr int threads() const { return waves * 32; }
   constexpr int register_limit() const {
     const int most = 65536 / (threads() * occupancy) / 8 * 8;
