@@ -1,6 +1,6 @@
 // Plans of attention: what they count, which XCD gets which tile, and that the LDS layouts are free
 // of conflicts at every place they are used.
-#include <wavetile/kernels/attention/plan.hpp>
+#include <wavetile/kernels/attention/decode_plan.hpp>
 #include <wavetile/kernels/attention/problem.hpp>
 #include <wavetile/kernels/attention/tiles.hpp>
 
@@ -172,6 +172,40 @@ TEST(attention_visibility, ends_rise) {
   EXPECT_EQ(far.of(7, 10, 100).end, 100);
 }
 
+// A decode step: rows of one wave, so that waves share keys; parts are whole steps of those.
+TEST(attention_decode_plan, shares_keys_where_rows_are_few) {
+  attention_problem p;
+  p.head = {128, 128};
+  p.batch = 4;
+  p.q_heads = 32;
+  p.kv_heads = 8;
+  p.queries = 1;
+  p.keys = 5000;
+  attention_decode_plan few = plan_decode(p, mi300x, 0);
+  ASSERT_TRUE(few.outcome.ok());
+  EXPECT_TRUE(few.tiles.config.shares_keys);
+  EXPECT_EQ(few.tiles.config.rows(), 32);
+  EXPECT_EQ(few.tiles.config.keys, 128);
+  EXPECT_EQ(few.tiles.lds_bytes, 65536);
+  EXPECT_EQ(few.groups, 4 * 8);
+  EXPECT_EQ(few.part_keys, 5120);
+  EXPECT_EQ(few.tiles.computed_scores, 4 * 8 * 157 * 32 * 32); // 157 slices of 32 keys
+  EXPECT_EQ(few.best_workspace_bytes, 10 * 4 * 32 * 129 * 4);
+  few = plan_decode(p, mi300x, few.best_workspace_bytes);
+  EXPECT_EQ(few.parts, 10);
+  EXPECT_EQ(few.part_keys, 512);
+  EXPECT_EQ(few.groups, 10 * 4 * 8);
+  p.queries = 8; // with 4 heads 32 rows
+  EXPECT_TRUE(plan_decode(p, mi300x, 0).tiles.config.shares_keys);
+  p.queries = 9;
+  EXPECT_FALSE(plan_decode(p, mi300x, 0).tiles.config.shares_keys);
+  p.queries = 1;
+  for (const int head : {80, 192, 256}) {
+    p.head = {head, head};
+    EXPECT_FALSE(plan_decode(p, mi300x, 0).tiles.config.shares_keys) << head;
+  }
+}
+
 /// Every access to the tiles, at every place: as many clocks as the layout's proof says.
 template <class T, attention_config Config>
 void check_layouts() {
@@ -188,19 +222,33 @@ void check_layouts() {
     for (int k = 0; k < tiles::keys; k += tiles::value_operand::depth)
       expect_free(value, tiles::value_operand::access_at(row, k), "read of V");
   // the addresses that the kernels compute are those of the reads
-  for (int lane = 0; lane < 64; ++lane) {
-    const typename tiles::key_offsets key_at(lane);
-    const typename tiles::value_offsets value_at(lane);
-    for (int row = 0; row < tiles::keys; row += 32)
-      for (int k = 0; k < Config.head.qk; k += tiles::key_operand::depth) {
-        const coordinate place = tiles::key_operand::place(lane, row, k);
-        ASSERT_EQ(key_at.at(row, k), key.offset(place.row, place.column));
-      }
-    for (int row = 0; row < tiles::value_rows; row += 32)
-      for (int k = 0; k < tiles::keys; k += tiles::value_operand::depth) {
-        const coordinate place = tiles::value_operand::place(lane, row, k);
-        ASSERT_EQ(value_at.at(row, k), value.offset(place.row, place.column));
-      }
+  const int own = Config.keys_of_wave();
+  for (int first = 0; first < Config.keys; first += own) // of a wave
+    for (int lane = 0; lane < 64; ++lane) {
+      const typename tiles::key_offsets key_at(lane, first, 0);
+      const typename tiles::value_offsets value_at(lane, 0, first);
+      for (int row = 0; row < own; row += 32)
+        for (int k = 0; k < Config.head.qk; k += tiles::key_operand::depth) {
+          const coordinate place = tiles::key_operand::place(lane, first + row, k);
+          ASSERT_EQ(key_at.at(row, k), key.offset(place.row, place.column));
+        }
+      for (int row = 0; row < tiles::value_rows; row += 32)
+        for (int k = 0; k < own; k += tiles::value_operand::depth) {
+          const coordinate place = tiles::value_operand::place(lane, row, first + k);
+          ASSERT_EQ(value_at.at(row, k), value.offset(place.row, place.column));
+        }
+    }
+  // a wave's keys lie in the block of 16 of its lane 0 or, where the loader expects that, the next
+  for (int number = 0; number < tiles::keys_per_thread * Config.threads(); ++number) {
+    const int block = tiles::key_unit_of(number / 64 * 64).key / 16;
+    const int most = kernels::chunk_group(tiles::key_chunks) < 4 ? block + 1 : block;
+    ASSERT_GE(tiles::key_unit_of(number).key / 16, block);
+    ASSERT_LE(tiles::key_unit_of(number).key / 16, most);
+  }
+  for (int number = 0; number < tiles::values_per_thread * Config.threads(); ++number) {
+    const int block = tiles::value_unit_of(number / 64 * 64).key / 16;
+    ASSERT_GE(tiles::value_unit_of(number).key / 16, block);
+    ASSERT_LE(tiles::value_unit_of(number).key / 16, block + 1);
   }
   std::vector<int> keys_brought(static_cast<std::size_t>(tiles::keys * Config.head.qk));
   std::vector<int> values_brought(static_cast<std::size_t>(tiles::keys * Config.head.v));
@@ -237,16 +285,15 @@ void check_layouts() {
   for (const auto* brought : {&keys_brought, &values_brought})
     for (const int times : *brought)
       ASSERT_EQ(times, 1);
-  attention_problem p;
-  p.head = Config.head;
-  p.queries = 1;
-  EXPECT_EQ(plan(p, mi300x).lds_bytes, static_cast<std::int64_t>(sizeof(typename tiles::storage)));
+  EXPECT_EQ(Config.lds_bytes(), static_cast<std::int64_t>(sizeof(typename tiles::storage)));
 }
 
 template <int Index>
 void check_layouts_from() {
   if constexpr (Index < attention_head_count) {
+    using enum kernels::attention_form;
     check_layouts<bf16, kernels::attention_config_of(attention_heads[Index])>();
+    check_layouts<bf16, kernels::attention_config_of(attention_heads[Index], cache, 1)>();
     check_layouts_from<Index + 1>();
   }
 }
