@@ -69,7 +69,7 @@ constexpr attention_config attention_config_of(attention_head head,
       result.shares_rows = true;
       result.waves = result.keys / 16;
       result.stages = 3;
-      result.occupancy = 4;
+      result.occupancy = head.qk <= 64 ? 5 : 4;
       result.keeps_queries = false;
     }
     return result;

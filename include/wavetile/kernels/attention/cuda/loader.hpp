@@ -11,13 +11,42 @@
 
 namespace wavetile::kernels {
 
-/// 16 bytes to LDS.
+/// 16 bytes to LDS and from there, and a word.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_chunk(uint32_t address,
                                                        const uint32_t (&words)[4]) {
   asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};"
                :
                : "r"(address), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
                : "memory");
+}
+
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_chunk(uint32_t (&words)[4], uint32_t address) {
+  asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
+               : "memory");
+}
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_word(uint32_t address, uint32_t word) {
+  asm volatile("st.shared.b32 [%0], %1;" : : "r"(address), "r"(word) : "memory");
+}
+
+/// Two fp32 as neighbouring elements of an output; `aligned`: to both together.
+template <class Output>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_pair(Output* to, bool aligned, float low,
+                                                      float high) {
+  const vec<Output, 2> pair{{convert<Output>(low), convert<Output>(high)}};
+  if (aligned)
+    store_vec(to, pair);
+  else
+    to[0] = pair[0], to[1] = pair[1];
+}
+
+/// Whether all rows of an array of 16-bit elements can be taken in chunks of 16 bytes.
+template <class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool in_chunks(const T* data, const attention_steps& steps) {
+  return ((reinterpret_cast<uint64_t>(data) | static_cast<uint64_t>(2 * steps.head) |
+           static_cast<uint64_t>(2 * steps.row)) &
+          15u) == 0;
 }
 
 /// Four fp32 to LDS and from there.

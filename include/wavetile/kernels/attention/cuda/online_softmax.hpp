@@ -2,7 +2,6 @@
 /// The softmax of attention on NVIDIA GPUs, step by step.
 #pragma once
 
-#include <wavetile/core/convert.hpp>
 #include <wavetile/kernels/attention/scores.hpp>
 #include <wavetile/matrix/warp_fragment.hpp>
 #include <wavetile/wave/shuffle.hpp>
@@ -11,20 +10,6 @@
 #if WAVETILE_CUDA
 
 namespace wavetile::kernels {
-
-/// The exponent of a key with its element of a mask by array; -infinity where that hides it.
-template <class Mask>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE float
-masked_exponent(float exponent, typename Mask::element element, float scale) {
-  if constexpr (Mask::kind == mask_kind::keep) {
-    return element != 0 ? exponent : -INFINITY;
-  } else {
-    const float bias = convert<float>(element);
-    const float sum = fma(bias, scale, exponent);
-    const float low = sum < -largest_exponent ? -largest_exponent : sum;
-    return bias == -INFINITY ? bias : low > largest_exponent ? largest_exponent : low;
-  }
-}
 
 /// Running maximum and sum of one query. Exponents are of 2 and are `scale` >= 0 times a score; a
 /// hidden score is -infinity. Four lanes share a query and each sums what it holds; they meet in

@@ -8,9 +8,9 @@
 #pragma once
 
 #include <wavetile/group/barrier.hpp>
+#include <wavetile/kernels/attention/cuda/change_scores.hpp>
 #include <wavetile/kernels/attention/cuda/loader.hpp>
 #include <wavetile/kernels/attention/cuda/online_softmax.hpp>
-#include <wavetile/kernels/attention/cuda/tile_rows.hpp>
 #include <wavetile/kernels/attention/sequence.hpp>
 
 #if WAVETILE_CUDA
@@ -37,11 +37,6 @@ class attention_kernel {
       shares ? (value_steps + Config.waves - 1) / Config.waves : value_steps;
   static constexpr bool plain_scale = Types::mask::kind != mask_kind::additive;
 
-  /// A row of a lane's accumulators: half `half` of row tile `tile`.
-  static constexpr int row_of(int tile, int half, int lane) {
-    return 16 * tile + 8 * half + lane / 4;
-  }
-
   const attention_arguments<Types>& args_;
   const int lane_;
   const int wave_;
@@ -61,20 +56,7 @@ class attention_kernel {
     return !shares || value_steps % Config.waves == 0 || value_step(n) < value_steps;
   }
 
-  using score_block = warp_accumulator<T>[row_tiles][2 * key_steps];
-
-  /// Calls `f(score, key)` for the scores of one row of the lane; `key` relative to the step.
-  template <class F>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void each(score_block& scores, int tile, int half,
-                                                  const F& f) const {
-#pragma unroll
-    for (int n = 0; n < 2 * key_steps; ++n)
-#pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        float& score = scores[tile][n].value[2 * half + c];
-        score = f(score, 8 * n + lane_ % 4 * 2 + c);
-      }
-  }
+  using step_scores = score_block<T, row_tiles, 2 * key_steps>;
 
   /// What a score is multiplied with to be an exponent, and the factor of Q with which that is not
   /// negative: caps and masks need exponents in between, and leave 1.
@@ -89,7 +71,7 @@ class attention_kernel {
   }
 
   /// Q K^T; where waves share rows, of the wave's 16 keys.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_keys(score_block& scores, uint32_t key,
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_keys(step_scores& scores, uint32_t key,
                                                            uint32_t query) const {
     const auto key_at = key_address_.in(key);
     const auto query_at = query_address_.in(query);
@@ -126,55 +108,8 @@ class attention_kernel {
            static_cast<uint32_t>(16 * lane_);
   }
 
-  /// Caps and masks by array; scores become exponents where there are such.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void change(score_block& scores, const tile_rows& rows,
-                                                    int wave_row, int64_t batch, int first) const {
-    const bool capped = args_.cap != 0;
-    if (plain_scale && Types::mask::kind == mask_kind::none && !capped)
-      return;
-#pragma unroll
-    for (int m = 0; m < row_tiles; ++m)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        if (capped || !plain_scale)
-          each(scores, m, h, [&](float score, int) {
-            const float x = score * args_.score_scale;
-            return capped ? args_.cap * cap_score(x) : x;
-          });
-        if constexpr (Types::mask::kind != mask_kind::none) {
-          const auto place = rows.of(wave_row + row_of(m, h, lane_));
-          const auto* mask = args_.mask + batch * args_.mask_steps.batch +
-                             place.head * args_.mask_steps.head +
-                             place.query * args_.mask_steps.row + first;
-          const int limit = rows.keys - first;
-          each(scores, m, h, [&](float exponent, int key) {
-            if (key >= limit)
-              return exponent;
-            return masked_exponent<typename Types::mask>(exponent, mask[key], args_.mask_scale);
-          });
-        }
-      }
-  }
-
-  /// Hides what a step's queries do not see.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void hide(score_block& scores, const tile_rows& rows,
-                                                  int wave_row, int first) const {
-#pragma unroll
-    for (int m = 0; m < row_tiles; ++m)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const key_range seen = args_.visible.of(rows.of(wave_row + row_of(m, h, lane_)).query,
-                                                rows.queries, rows.keys);
-        const auto count = static_cast<uint32_t>(seen.end - seen.begin);
-        const auto start = static_cast<uint32_t>(first - seen.begin);
-        each(scores, m, h, [&](float score, int key) {
-          return start + static_cast<uint32_t>(key) < count ? score : -INFINITY;
-        });
-      }
-  }
-
   /// Moves references where a step's scores ask for it.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void follow(const score_block& scores, float scale) {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void follow(const step_scores& scores, float scale) {
     float next[row_tiles][2];
     bool moves = false;
 #pragma unroll
@@ -206,7 +141,7 @@ class attention_kernel {
 
   /// Probabilities, and P V: those of 16 keys at a time, so that the matrix units are busy
   /// meanwhile.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const score_block& scores,
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const step_scores& scores,
                                                              uint32_t value, float scale) {
     const auto value_at = value_address_.in(value);
     float base[row_tiles][2];
@@ -244,49 +179,65 @@ class attention_kernel {
     }
   }
 
-  /// The tile's queries to LDS, times the factor.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_queries(const T* from, const tile_rows& rows,
+  /// Brings the tile's queries, times the factor: as part of the next group of copies where that is
+  /// 1 and rows are aligned.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void bring_queries(const T* from, const tile_rows& rows,
                                                            int tile_row) const {
     constexpr int chunks = Config.head.qk / 8;
     constexpr int units = Config.rows() * chunks;
     constexpr int loads = (units + Config.threads() - 1) / Config.threads();
+    const auto source = [&](int number) {
+      const auto place = rows.of(tile_row + number / chunks);
+      return from + place.head * args_.q_steps.head + place.query * args_.q_steps.row +
+             number % chunks * 8;
+    };
+    const auto target = [&](int number) {
+      return memory_ + offset_in<tiles::query_layout>(number / chunks, number % chunks * 8);
+    };
     const float factor = query_factor();
-#pragma unroll 4
-    for (int i = 0; i < loads; ++i) {
-      const int number = thread_id() + i * Config.threads();
-      if (number >= units)
-        break;
-      const int row = number / chunks, column = number % chunks * 8;
-      const auto place = rows.of(tile_row + row);
+    if (factor == 1.0f && in_chunks(from, args_.q_steps)) {
+#pragma unroll
+      for (int i = 0; i < loads; ++i) {
+        const int number = thread_id() + i * Config.threads();
+        if (units % Config.threads() == 0 || number < units)
+          instruction::copy_async(target(number), source(number));
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int number = thread_id(); number < units; number += Config.threads()) {
       uint32_t words[4];
-      wavetile::detail::load_anywhere(words, from + place.head * args_.q_steps.head +
-                                                 place.query * args_.q_steps.row + column);
-      if (factor != 1.0f) {
+      wavetile::detail::load_anywhere(words, source(number));
+      if (factor != 1.0f)
         for (uint32_t& word : words)
           word = pack_probabilities<T>(
               convert<float>(T::from_bits(static_cast<uint16_t>(word))) * factor,
               convert<float>(T::from_bits(static_cast<uint16_t>(word >> 16))) * factor);
-      }
-      store_chunk(memory_ + offset_in<tiles::query_layout>(row, column), words);
+      store_chunk(target(number), words);
     }
   }
 
-  /// The lane's share of a row's result. `Log` is what becomes of the logarithm of the sum.
-  template <class Output, class Log>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(Output* to, float* log, int tile, int half,
-                                                       float total, const Log& as_log) const {
-    const float factor = total == 0.0f ? 0.0f : reciprocal(total);
+  /// The lane's share of a row's result.
+  template <class Output>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(Output* to, int tile, int half,
+                                                       float factor) const {
+    const bool aligned = reinterpret_cast<uint64_t>(to) % (2 * sizeof(Output)) == 0;
 #pragma unroll
     for (int n = 0; n < own_value_steps; ++n) {
       if (!has_value_step(n))
         break;
       for (int part = 0; part < 2; ++part) { // of eight elements
         const float* value = output_[tile][2 * n + part].value + 2 * half;
-        const vec<Output, 2> pair{
-            {convert<Output>(value[0] * factor), convert<Output>(value[1] * factor)}};
-        wavetile::detail::store_anywhere(to + 16 * value_step(n) + 8 * part + lane_ % 4 * 2, pair);
+        store_pair(to + 16 * value_step(n) + 8 * part + lane_ % 4 * 2, aligned, value[0] * factor,
+                   value[1] * factor);
       }
     }
+  }
+
+  /// A row's logarithm, by one lane. `Log` is what becomes of that of base 2.
+  template <class Log>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_log(float* log, int tile, int half, float total,
+                                                       const Log& as_log) const {
     if (log != nullptr && lane_ % 4 == 0 && (!shares || wave_ == 0))
       *log = total == 0.0f ? -INFINITY : as_log(softmax_[tile][half].reference + log2(total));
   }
@@ -298,31 +249,40 @@ public:
         query_address_(lane_), key_address_(lane_), value_address_(lane_), output_{} {}
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run() {
-    attention_tile own = args_.order.of(args_.first_group + instruction::workgroup_x());
-    int64_t part = 0;
-    if constexpr (Types::form != attention_form::prefill) {
-      part = own.tile % args_.parts.parts;
-      own.tile /= args_.parts.parts;
-    }
-    const attention_extents& extents = args_.extents;
-    const sequence_rows q =
-        sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
-    const sequence_rows kv =
-        sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
-    if (own.tile * Config.rows() < int64_t{q.length} * args_.packed) // else behind its rows
-      run_tile(own, part, q, kv);
+    const tile_work work = find_work();
+    if (work.tile_row >= work.rows.count) // behind its rows
+      return;
+    run_tile(work);
+    store(work);
   }
 
 private:
-  /// A tile with at least one query.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_tile(const attention_tile& own, int64_t part,
-                                                      const sequence_rows& q,
-                                                      const sequence_rows& kv) {
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE tile_work find_work() const {
+    attention_tile own = args_.order.of(args_.first_group + instruction::workgroup_x());
+    tile_work work;
+    work.part = 0;
+    if constexpr (Types::form != attention_form::prefill) {
+      work.part = own.tile % args_.parts.parts;
+      own.tile /= args_.parts.parts;
+    }
     const attention_extents& extents = args_.extents;
-    const tile_rows rows{own.head * args_.packed, args_.packed, q.length * args_.packed, q.length,
-                         kv.length};
-    const int tile_row = static_cast<int>(own.tile) * Config.rows();
-    const int wave_row = tile_row + (shares ? 0 : wave_ * Config.rows_of_wave());
+    work.batch = own.batch;
+    work.q = sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
+    work.kv = sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
+    work.rows = {own.head * args_.packed, args_.packed, work.q.length * args_.packed, work.q.length,
+                 work.kv.length};
+    const int64_t row = own.tile * Config.rows();
+    work.tile_row = row < work.rows.count ? static_cast<int>(row) : work.rows.count;
+    work.wave_row = work.tile_row + (shares ? 0 : wave_ * Config.rows_of_wave());
+    return work;
+  }
+
+  /// A tile with at least one query.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_tile(const tile_work& work) {
+    const attention_extents& extents = args_.extents;
+    const tile_rows& rows = work.rows;
+    const sequence_rows &q = work.q, &kv = work.kv;
+    const int tile_row = work.tile_row, wave_row = work.wave_row;
     const auto keys_of = [&](int row) {
       return args_.visible.of(rows.of(row).query, q.length, kv.length);
     };
@@ -331,7 +291,7 @@ private:
     int begin = keys_of(tile_row).begin / Config.keys * Config.keys;
     int end = keys_of(tile_row + Config.rows() - 1).end;
     if constexpr (Types::form != attention_form::prefill) {
-      const int64_t first = part * args_.parts.part_keys, last = first + args_.parts.part_keys;
+      const int64_t first = work.part * args_.parts.part_keys, last = first + args_.parts.part_keys;
       begin = first > begin ? static_cast<int>(first) : begin;
       end = last < end ? static_cast<int>(last) : end;
     }
@@ -345,11 +305,11 @@ private:
       const attention_parts& cache = args_.parts;
       const bool paged = Types::form == attention_form::cache && cache.pages != nullptr;
       return row_source<Types::form>{
-          reinterpret_cast<const char*>(
-              data + offset_of(steps, kv_array || paged, own.batch, kv_head, paged ? 0 : kv.first)),
+          reinterpret_cast<const char*>(data + offset_of(steps, kv_array || paged, work.batch,
+                                                         kv_head, paged ? 0 : kv.first)),
           steps.row * static_cast<int64_t>(sizeof(T)),
           steps.batch * static_cast<int64_t>(sizeof(T)),
-          paged ? cache.pages + own.batch * cache.page_list_step : nullptr,
+          paged ? cache.pages + work.batch * cache.page_list_step : nullptr,
           kv.length,
           cache.page_shift,
           cache.page_count - 1};
@@ -361,31 +321,24 @@ private:
     const wave_keys range{begin, end, any, every};
     keys.look_up(begin);
     values.look_up(begin);
-    const auto prepare_queries = [&] {
-      store_queries(args_.q + offset_of(args_.q_steps, q_array, own.batch, 0, q.first), rows,
-                    tile_row);
-    };
+    bring_queries(args_.q + offset_of(args_.q_steps, q_array, work.batch, 0, q.first), rows,
+                  tile_row);
     if constexpr (shares)
-      run_shared(keys, values, range, rows, tile_row, own.batch, prepare_queries);
+      run_shared(keys, values, range, rows, tile_row, work.batch);
     else
-      run_steps(keys, values, range, rows, tile_row, wave_row, own.batch, prepare_queries);
+      run_steps(keys, values, range, rows, tile_row, wave_row, work.batch);
 
-#pragma unroll
-    for (int m = 0; m < row_tiles; ++m)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const float total = softmax_[m][h].total();
-        const int row = wave_row + row_of(m, h, lane_);
-        if (row < rows.count)
-          store(own.batch, part, rows.of(row), q, q_array, m, h, total);
-      }
+    if (begin >= end) { // nobody waited for the queries, whose place results take
+      instruction::wait_copies<0>();
+      group::barrier();
+    }
   }
 
   /// The steps of a wave with rows of its own.
-  template <class Keys, class Values, class Prepare>
+  template <class Keys, class Values>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
   run_steps(Keys& keys, Values& values, const wave_keys& range, const tile_rows& rows, int tile_row,
-            int wave_row, int64_t batch, const Prepare& prepare_queries) {
+            int wave_row, int64_t batch) {
     const uint32_t stages = memory_ + tiles::query_bytes;
     const auto load = [&](int first, int stage) {
       const uint32_t to = stages + static_cast<uint32_t>(stage * tiles::stage_bytes);
@@ -400,10 +353,10 @@ private:
 #pragma unroll
     for (int stage = 0; stage + 1 < Config.stages; ++stage)
       load(range.begin + stage * Config.keys, stage);
-    prepare_queries();
     const uint32_t query =
         memory_ + static_cast<uint32_t>((wave_row - tile_row) * tiles::query_pitch);
     if constexpr (Config.keeps_queries) {
+      instruction::wait_copies<Config.stages - 2>();
       group::barrier();
       const auto query_at = query_address_.in(query);
 #pragma unroll
@@ -420,7 +373,7 @@ private:
       load(first + (Config.stages - 1) * Config.keys, stage == 0 ? Config.stages - 1 : stage - 1);
       if (first < range.any.end && first + Config.keys > range.any.begin) {
         const uint32_t key = stages + static_cast<uint32_t>(stage * tiles::stage_bytes);
-        score_block scores{};
+        step_scores scores{};
         multiply_keys(scores, key, query);
         finish_step(scores, key + tiles::key_bytes, range, rows, wave_row, batch, first, scale);
       }
@@ -429,13 +382,13 @@ private:
   }
 
   /// From scores on.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void finish_step(score_block& scores, uint32_t value,
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void finish_step(step_scores& scores, uint32_t value,
                                                          const wave_keys& range,
                                                          const tile_rows& rows, int wave_row,
                                                          int64_t batch, int first, float scale) {
-    change(scores, rows, wave_row, batch, first);
+    change_scores<Types>(scores, args_, rows, wave_row, lane_, batch, first);
     if (first < range.every.begin || first + Config.keys > range.every.end)
-      hide(scores, rows, wave_row, first);
+      hide_scores(scores, args_.visible, rows, wave_row, lane_, first);
     follow(scores, scale);
     multiply_values(scores, value, scale);
   }
@@ -443,10 +396,10 @@ private:
   /// The steps of waves that share rows: each multiplies its 16 keys, then all know all scores and
   /// each multiplies its share of the elements of v. A row's result is that of a wave of its own,
   /// bit for bit. Tiles of K and of V take turns in a ring.
-  template <class Keys, class Values, class Prepare>
+  template <class Keys, class Values>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
   run_shared(Keys& keys, Values& values, const wave_keys& range, const tile_rows& rows,
-             int tile_row, int64_t batch, const Prepare& prepare_queries) {
+             int tile_row, int64_t batch) {
     constexpr int ahead = Config.stages / 2 * Config.keys; // what is loaded in a step
     const auto slot = [&](int number) {
       const int own = number < Config.stages ? number : number - Config.stages;
@@ -464,7 +417,6 @@ private:
       load(keys, range.begin + step * Config.keys, 2 * step);
       load(values, range.begin + step * Config.keys, 2 * step + 1);
     }
-    prepare_queries();
     const float scale = exponent_scale();
     const uint32_t meeting = shared_scores();
     int own = 0;
@@ -473,7 +425,7 @@ private:
       instruction::wait_copies<Config.stages - 2>();
       group::barrier(); // K is there for all, and nobody reads the last V any more
       load(keys, first + ahead, own + Config.stages - 1);
-      score_block scores{};
+      step_scores scores{};
       if (seen) {
         multiply_keys(scores, slot(own), memory_);
         for (int n = 0; n < 2; ++n)
@@ -492,25 +444,72 @@ private:
     }
   }
 
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(int64_t batch, int64_t part,
-                                                   const tile_rows::place& place,
-                                                   const sequence_rows& q, bool q_array, int tile,
-                                                   int half, float total) const {
-    const int64_t row = q.first + place.query;
-    if constexpr (Types::form != attention_form::prefill)
-      if (args_.parts.values != nullptr) {
-        const int64_t part_row = part * args_.parts.row_count +
-                                 (batch * args_.query_heads + place.head) * args_.extents.q_rows +
-                                 place.query;
-        store_row(args_.parts.values + part_row * value_elements, args_.parts.logs + part_row, tile,
-                  half, total, [](float log) { return log; });
-        return;
+  /// The wave's results. Those of 16 bits go through its queries' place in LDS, so that whole rows
+  /// are written, where rows of o are aligned.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(const tile_work& work) const {
+    const tile_rows& rows = work.rows;
+    const int64_t batch = work.batch;
+    const int tile_row = work.tile_row, wave_row = work.wave_row, first = work.q.first;
+    const bool q_array = args_.extents.q_begin != nullptr;
+    using output = typename Types::output;
+    const bool is_part = Types::form != attention_form::prefill && args_.parts.values != nullptr;
+    output* const o = args_.o + offset_of(args_.o_steps, q_array, batch, 0, first);
+    const auto o_row = [&](const tile_rows::place& place) {
+      return o + place.head * args_.o_steps.head + place.query * args_.o_steps.row;
+    };
+    const bool by_rows = !shares && sizeof(output) == 2 && !is_part && in_chunks(o, args_.o_steps);
+    const lane_address<tiles::query_layout, accumulator_pairs> pair_at(lane_);
+    const uint32_t own =
+        memory_ + static_cast<uint32_t>((wave_row - tile_row) * tiles::query_pitch);
+#pragma unroll
+    for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const float total = softmax_[m][h].total();
+        const float factor = total == 0.0f ? 0.0f : reciprocal(total);
+        if constexpr (!shares && sizeof(output) == 2)
+          if (by_rows) {
+#pragma unroll
+            for (int n = 0; n < 2 * value_steps; ++n) {
+              const float* value = output_[m][n].value + 2 * h;
+              store_word(pair_at.in(own).at(16 * m + 8 * h, 8 * n),
+                         pack_probabilities<output>(value[0] * factor, value[1] * factor));
+            }
+          }
+        const int row = wave_row + accumulator_row(m, h, lane_);
+        if (row >= rows.count)
+          continue;
+        const auto place = rows.of(row);
+        if constexpr (Types::form != attention_form::prefill)
+          if (is_part) {
+            const int64_t part_row =
+                work.part * args_.parts.row_count +
+                (batch * args_.query_heads + place.head) * args_.extents.q_rows + place.query;
+            store_row(args_.parts.values + part_row * value_elements, m, h, factor);
+            store_log(args_.parts.logs + part_row, m, h, total, [](float log) { return log; });
+            continue;
+          }
+        if (args_.lse != nullptr)
+          store_log(args_.lse +
+                        offset_of(args_.lse_steps, q_array, batch, place.head, first + place.query),
+                    m, h, total, [](float log) { return log * ln_2; });
+        if (!by_rows)
+          store_row(o_row(place), m, h, factor);
       }
-    float* lse = args_.lse;
-    if (lse != nullptr)
-      lse += offset_of(args_.lse_steps, q_array, batch, place.head, row);
-    store_row(args_.o + offset_of(args_.o_steps, q_array, batch, place.head, row), lse, tile, half,
-              total, [](float log) { return log * ln_2; });
+    if (!by_rows)
+      return;
+    __syncwarp();
+    constexpr int chunks = value_steps * 2, units = Config.rows_of_wave() * chunks;
+#pragma unroll 4
+    for (int number = lane_; number < units; number += 32) {
+      const int row = wave_row + number / chunks, column = number % chunks * 8;
+      if (row >= rows.count)
+        break;
+      uint32_t words[4];
+      load_chunk(words, memory_ + offset_in<tiles::query_layout>(row - tile_row, column));
+      *reinterpret_cast<uint4*>(o_row(rows.of(row)) + column) =
+          uint4{words[0], words[1], words[2], words[3]};
+    }
   }
 };
 

@@ -2,7 +2,7 @@
 /// Whose rows a tile of queries has.
 #pragma once
 
-#include <wavetile/config.hpp>
+#include <wavetile/kernels/attention/sequence.hpp>
 #include <wavetile/kernels/attention/visibility.hpp>
 
 #if WAVETILE_CUDA
@@ -29,6 +29,17 @@ struct tile_rows {
     const int query = clamped / packed;
     return {query, first_head + (clamped - query * packed)};
   }
+};
+
+/// What a workgroup works on, and a wave.
+struct tile_work {
+  int64_t batch;
+  int64_t part;
+  sequence_rows q;
+  sequence_rows kv;
+  tile_rows rows;
+  int tile_row; ///< first row of the tile
+  int wave_row; ///< and of the wave
 };
 
 /// The keys of a workgroup, and those that some and that all queries of a wave see.

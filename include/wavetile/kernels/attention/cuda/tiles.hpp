@@ -59,6 +59,12 @@ struct lane_address {
   }
 };
 
+/// Where a lane's pairs of an accumulator are: for `lane_address`, at rows a multiple of 8 and
+/// columns a multiple of 8.
+struct accumulator_pairs {
+  WAVETILE_HD static constexpr coordinate place(int lane) { return {lane / 4, lane % 4 * 2}; }
+};
+
 /// The tiles of a cut for 16-bit `T`.
 template <class T, attention_config Config>
 struct attention_warp_tiles {
