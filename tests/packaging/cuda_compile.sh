@@ -10,7 +10,7 @@ nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || {
 }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for source in tests/wave/lane_test.hip tests/group/copy_test.hip; do
+for source in tests/wave/lane_test.hip tests/group/copy_test.hip tests/compile_time/attention_kernel.hip; do
   "$nvcc" -x cu -arch=sm_90 -std=c++20 --expt-relaxed-constexpr --diag-suppress=554,128,177 \
     -Xcompiler=-Wall,-Wextra,-Wno-restrict -Werror=all-warnings -Iinclude -Itests/support -Itests/support/cuda \
     -Itests/wavesim -c "$source" -o "$folder/object.o"

@@ -458,6 +458,8 @@ private:
       return o + place.head * args_.o_steps.head + place.query * args_.o_steps.row;
     };
     const bool by_rows = !shares && sizeof(output) == 2 && !is_part && in_chunks(o, args_.o_steps);
+    if (by_rows)
+      __syncwarp(); // no lane reads the wave's queries any more
     const lane_address<tiles::query_layout, accumulator_pairs> pair_at(lane_);
     const uint32_t own =
         memory_ + static_cast<uint32_t>((wave_row - tile_row) * tiles::query_pitch);
