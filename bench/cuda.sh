@@ -57,8 +57,7 @@ for name in softmax reduce norms attention; do
   $build/bin/bench_$name --benchmark_out="$report/bench_$name.json" --benchmark_out_format=json || failed=1
 done
 if python3 -c 'import torch' 2> /dev/null; then
-  for name in rows attention; do
-    python3 bench/peers/torch_$name.py "$report/torch_$name.json" || failed=1
-  done
+  python3 bench/peers/torch_rows.py "$report/torch_rows.json" || failed=1
+  python3 bench/peers/torch_attention.py "$report/torch_attention" || failed=1
 fi
 exit $failed

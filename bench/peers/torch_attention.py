@@ -1,7 +1,7 @@
 """PyTorch's scaled dot product attention on the shapes of bench_attention on a GPU, with the FlashAttention and the
 cuDNN backend, timed the same way: medians of event times, buffers that rotate through more than any cache holds.
 
-  torch_attention.py [OUTPUT.json]
+  torch_attention.py [PREFIX]   writes PREFIX_flash.json and PREFIX_cudnn.json, by the names of bench_attention
 """
 
 import json
@@ -36,7 +36,7 @@ def median_us(run):
 
 
 def main():
-    results = []
+    results = {label: [] for label in BACKENDS}
 
     def add(kind, shape, causal):
         batch, q_heads, kv_heads, queries, keys, d = shape
@@ -61,8 +61,8 @@ def main():
             except RuntimeError as error:
                 print(f"{name:48} {label}: {str(error).splitlines()[0]}")
                 continue
-            results.append({"name": f"{name}/{label}", "median_us": time, "TFLOP/s": 1e-6 * flops / time,
-                            "TB/s": 1e-6 * size / time})
+            results[label].append({"name": name, "median_us": time, "TFLOP/s": 1e-6 * flops / time,
+                                   "TB/s": 1e-6 * size / time})
             print(f"{name:48} {label} {time:10.1f} us {1e-6 * flops / time:7.1f} TFLOP/s {1e-6 * size / time:6.2f} TB/s")
 
     for shape in PREFILL:
@@ -72,9 +72,10 @@ def main():
     for shape in DECODE:
         add("decode", shape, False)
     if len(sys.argv) > 1:
-        context = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-        with open(sys.argv[1], "w", encoding="utf-8") as file:
-            json.dump({"context": context, "benchmarks": results}, file, indent=1)
+        for label, benchmarks in results.items():
+            context = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "backend": label}
+            with open(f"{sys.argv[1]}_{label}.json", "w", encoding="utf-8") as file:
+                json.dump({"context": context, "benchmarks": benchmarks}, file, indent=1)
 
 
 if __name__ == "__main__":
