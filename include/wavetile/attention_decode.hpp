@@ -269,7 +269,8 @@ attention_problem attention_decode_problem_of(view<Q, 4> q, view<K, 4> k, view<V
 /// workspace of `plan_decode(…).best_workspace_bytes` several workgroups share the keys of a
 /// sequence, and a second kernel puts their results together in a fixed order; the result is the
 /// same bit for bit each time, wherever the sequence stands in the batch and however many there
-/// are, but not the same bits as without a workspace.
+/// are, but not the same bits as without a workspace, nor where waves share keys those of
+/// `attention`.
 template <class Q, class K, class V, class O>
 status attention_decode(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                         const attention_decode_options& options = {},
