@@ -1,7 +1,8 @@
 // Speed of the executor: host nanoseconds per wave instruction, one thread, one wave. Each kernel
 // of wavesim_kernels.hip is a loop over 64 copies of one instruction; the code object is run by the
 // same scheduler that HIP launches use. `/counted` is the same with counters on, `/checked` with
-// all checks, `/race_memory` with two of them. And the time of a whole matrix product.
+// all checks, `/race_memory` with two of them. LDS instructions run in workgroups of four waves,
+// too (`/waves4`): races are looked for only there. And the time of a whole matrix product.
 #include "checks/group_checks.hpp"
 #include "counters/tally.hpp"
 #include "isa/op_table.hpp"
@@ -20,6 +21,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -39,7 +41,9 @@ constexpr const char* kernels[] = {
     "lds_read_b32_partial",
     "lds_read_b128",
     "lds_write_b32",
+    "lds_write_b32_stride",
     "lds_write_b128",
+    "lds_write_b128_stride",
     "lds_swizzle",
     "lds_bpermute",
     "lds_atomic_add",
@@ -93,8 +97,14 @@ struct Memory {
   }
 };
 
-/// `checks`: as WAVESIM_CHECK has them, null for none.
-void run_kernel(benchmark::State& state, const char* name, bool count, const char* checks) {
+struct Mode {
+  const char* suffix;
+  bool count;
+  const char* checks; ///< as WAVESIM_CHECK has them, null for none
+  unsigned waves = 1; ///< of a workgroup
+};
+
+void run_kernel(benchmark::State& state, const char* name, const Mode& mode) {
   static auto* memory = new Memory;
   const Kernel* kernel = code_object().kernel(name);
   if (!kernel) {
@@ -102,30 +112,32 @@ void run_kernel(benchmark::State& state, const char* name, bool count, const cha
     return;
   }
   // Several workgroups, as kernels have: counting follows the pace of some of them only.
-  constexpr int loops = 10, copies = 64, groups = 64;
-  memory->arguments.n = loops;
+  constexpr unsigned loops = 20, copies = 64, waves = 128;
+  const unsigned groups = waves / mode.waves;
+  memory->arguments.n = static_cast<int>(loops);
   Dispatch dispatch;
   dispatch.kernel = kernel;
   dispatch.grid[0] = groups;
-  dispatch.block[0] = 64;
+  dispatch.block[0] = 64 * mode.waves;
   dispatch.kernarg = reinterpret_cast<const std::byte*>(&memory->arguments);
   dispatch.memory = MemoryMap::instance().snapshot();
   RunOptions options;
   options.threads = 1;
-  options.count = count;
+  options.count = mode.count;
   std::unique_ptr<CheckFactory> factory;
-  if (checks) {
+  if (mode.checks) {
     std::string wrong;
-    factory = std::make_unique<CheckFactory>(*parse_checks(checks, wrong));
+    factory = std::make_unique<CheckFactory>(*parse_checks(mode.checks, wrong));
     options.observers = factory.get();
   }
   for (auto _ : state) {
     ++dispatch.serial;
     benchmark::DoNotOptimize(run(dispatch, options));
   }
-  // The loop's own scalar instructions (three in 64) are part of the time.
+  // The loop's own scalar instructions (three in 64, with loads eight waits more) are part of the
+  // time.
   state.counters["per_instruction"] = benchmark::Counter(
-      static_cast<double>(groups) * loops * copies,
+      static_cast<double>(waves) * loops * copies,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
@@ -200,15 +212,13 @@ void run_matmul(benchmark::State& state) {
     state.SkipWithError("the product is wrong");
 }
 
-struct Mode {
-  const char* suffix;
-  bool count;
-  const char* checks;
-};
 constexpr Mode modes[] = {{"", false, nullptr},
                           {"/counted", true, nullptr},
                           {"/race_memory", false, "race,memory"},
-                          {"/checked", false, "all"}};
+                          {"/checked", false, "all"},
+                          {"/waves4", false, nullptr, 4},
+                          {"/waves4/race_memory", false, "race,memory", 4},
+                          {"/waves4/checked", false, "all", 4}};
 
 } // namespace
 
@@ -217,9 +227,9 @@ int main(int argc, char** argv) {
                               simd_level() == Simd::avx512 ? "avx512" : "avx2");
   for (const char* kernel : kernels)
     for (const Mode& mode : modes)
-      benchmark::RegisterBenchmark(
-          (std::string(kernel) + mode.suffix).c_str(),
-          [=](benchmark::State& s) { run_kernel(s, kernel, mode.count, mode.checks); });
+      if (mode.waves == 1 || std::string_view(kernel).starts_with("lds_"))
+        benchmark::RegisterBenchmark((std::string(kernel) + mode.suffix).c_str(),
+                                     [=](benchmark::State& s) { run_kernel(s, kernel, mode); });
   benchmark::RegisterBenchmark("matmul_bf16_1024", run_matmul)
       ->ArgName("threads")
       ->Arg(1)

@@ -9,6 +9,14 @@ using short4v = short __attribute__((ext_vector_type(4)));
 using half4v = _Float16 __attribute__((ext_vector_type(4)));
 
 #define REPEAT(text) ".rept 64\n" text "\n.endr"
+// 64 loads as programs have them: into eight registers, each waited for before it is loaded again.
+#define REPEAT_LOADS(load, address, wait)                                                          \
+  ".rept 8\n" load " %0" address "\n" load " %1" address "\n" load " %2" address "\n" load         \
+  " %3" address "\n" load " %4" address "\n" load " %5" address "\n" load " %6" address "\n" load  \
+  " %7" address "\n" wait "\n.endr"
+#define EIGHT(x)                                                                                   \
+  "=&v"(x[0]), "=&v"(x[1]), "=&v"(x[2]), "=&v"(x[3]), "=&v"(x[4]), "=&v"(x[5]), "=&v"(x[6]),       \
+      "=&v"(x[7])
 
 KERNEL valu_fma(float* out, int n) {
   float x = LANE, y = 0.5f;
@@ -60,39 +68,101 @@ KERNEL salu_add(float* out, int n) {
   out[LANE] = x;
 }
 
-// Addresses: a row of consecutive dwords, or places that only lanes of the same bank share.
-#define LDS_KERNEL(name, type, address, text)                                                      \
-  KERNEL name(float* out, int n) {                                                                 \
-    static __attribute__((shared)) type memory[2048];                                              \
-    memory[LANE] = {};                                                                             \
-    type x = {};                                                                                   \
-    const int at = (address) + (int)(__attribute__((address_space(3))) char*)memory;               \
-    for (int i = 0; i < n; ++i)                                                                    \
-      asm volatile(REPEAT(text) "\ns_waitcnt lgkmcnt(0)" : "+v"(x) : "v"(at) : "memory");          \
-    out[LANE] = *(float*)&x + *(float*)&memory[LANE];                                              \
-  }
-
-LDS_KERNEL(lds_read_b32, float, 4 * LANE, "ds_read_b32 %0, %1")
-LDS_KERNEL(lds_read_b32_stride, float, 12 * LANE, "ds_read_b32 %0, %1")
-LDS_KERNEL(lds_read_b128, float4v, LANE % 16 * 96 + LANE / 16 * 16, "ds_read_b128 %0, %1")
-LDS_KERNEL(lds_write_b32, float, 4 * LANE, "ds_write_b32 %1, %0")
-LDS_KERNEL(lds_write_b128, float4v, 16 * LANE, "ds_write_b128 %1, %0")
-LDS_KERNEL(lds_swizzle, float, 4 * LANE, "ds_swizzle_b32 %0, %1 offset:swizzle(SWAP, 16)")
-LDS_KERNEL(lds_bpermute, float, LANE * 28, "ds_bpermute_b32 %0, %1, %0")
-LDS_KERNEL(lds_atomic_add, float, 4 * LANE, "ds_add_u32 %1, %0")
-
-KERNEL lds_read_b32_partial(float* out, int n) {
-  static __attribute__((shared)) float memory[2048];
-  memory[LANE] = LANE;
-  float x = 0;
-  const int at = 4 * LANE + (int)(__attribute__((address_space(3))) char*)memory;
-  if (LANE % 3 != 0)
-    for (int i = 0; i < n; ++i)
-      asm volatile(REPEAT("ds_read_b32 %0, %1") "\ns_waitcnt lgkmcnt(0)" : "+v"(x) : "v"(at));
-  out[LANE] = x + memory[LANE];
+// What the waves of a workgroup have written stands before the others read it.
+__attribute__((device)) static inline void barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-#define GLOBAL_KERNEL(name, type, offset, text)                                                    \
+// Addresses: a row of consecutive dwords, or places that only lanes of the same bank share.
+#define LDS_MEMORY(type, address)                                                                  \
+  static __attribute__((shared)) type memory[2048];                                                \
+  if (LANE < 64)                                                                                   \
+    for (int i = LANE; i < 2048; i += 64)                                                          \
+      memory[i] = {};                                                                              \
+  barrier();                                                                                       \
+  const int at = (address) + (int)(__attribute__((address_space(3))) char*)memory;
+
+#define LDS_READ_KERNEL(name, type, address, load)                                                 \
+  KERNEL name(float* out, int n) {                                                                 \
+    LDS_MEMORY(type, address)                                                                      \
+    type x[8] = {};                                                                                \
+    for (int i = 0; i < n; ++i)                                                                    \
+      asm volatile(REPEAT_LOADS(load, ", %8", "s_waitcnt lgkmcnt(0)") "\ns_barrier"                \
+                   : EIGHT(x)                                                                      \
+                   : "v"(at)                                                                       \
+                   : "memory");                                                                    \
+    out[LANE] = *(float*)&x[7];                                                                    \
+  }
+
+#define LDS_WRITE_KERNEL(name, type, address, text)                                                \
+  KERNEL name(float* out, int n) {                                                                 \
+    LDS_MEMORY(type, address)                                                                      \
+    type x = {};                                                                                   \
+    for (int i = 0; i < n; ++i)                                                                    \
+      asm volatile(REPEAT(text) "\ns_waitcnt lgkmcnt(0)\ns_barrier"                                \
+                   : "+v"(x)                                                                       \
+                   : "v"(at)                                                                       \
+                   : "memory");                                                                    \
+    out[LANE] = *(float*)&x;                                                                       \
+  }
+
+LDS_READ_KERNEL(lds_read_b32, float, 4 * LANE, "ds_read_b32")
+LDS_READ_KERNEL(lds_read_b32_stride, float, 12 * LANE, "ds_read_b32")
+LDS_READ_KERNEL(lds_read_b128, float4v, LANE % 16 * 96 + LANE / 16 * 16, "ds_read_b128")
+LDS_WRITE_KERNEL(lds_write_b32, float, 4 * LANE, "ds_write_b32 %1, %0")
+LDS_WRITE_KERNEL(lds_write_b32_stride, float, 12 * LANE, "ds_write_b32 %1, %0")
+LDS_WRITE_KERNEL(lds_write_b128, float4v, 16 * LANE, "ds_write_b128 %1, %0")
+LDS_WRITE_KERNEL(lds_write_b128_stride, float4v, 80 * LANE, "ds_write_b128 %1, %0")
+LDS_WRITE_KERNEL(lds_atomic_add, float, 4 * LANE, "ds_add_u32 %1, %0")
+
+KERNEL lds_swizzle(float* out, int n) {
+  const float y = LANE;
+  float x[8] = {};
+  for (int i = 0; i < n; ++i)
+    asm volatile(
+        REPEAT_LOADS("ds_swizzle_b32", ", %8 offset:swizzle(SWAP, 16)", "s_waitcnt lgkmcnt(0)")
+        : EIGHT(x)
+        : "v"(y));
+  out[LANE] = x[7];
+}
+
+KERNEL lds_bpermute(float* out, int n) {
+  const float y = LANE;
+  const int at = LANE * 28;
+  float x[8] = {};
+  for (int i = 0; i < n; ++i)
+    asm volatile(REPEAT_LOADS("ds_bpermute_b32", ", %8, %9", "s_waitcnt lgkmcnt(0)")
+                 : EIGHT(x)
+                 : "v"(at), "v"(y));
+  out[LANE] = x[7];
+}
+
+KERNEL lds_read_b32_partial(float* out, int n) {
+  LDS_MEMORY(float, 4 * LANE)
+  float x[8] = {};
+  if (LANE % 3 != 0)
+    for (int i = 0; i < n; ++i)
+      asm volatile(REPEAT_LOADS("ds_read_b32", ", %8", "s_waitcnt lgkmcnt(0)")
+                   : EIGHT(x)
+                   : "v"(at));
+  out[LANE] = x[7];
+}
+
+#define GLOBAL_LOAD_KERNEL(name, type, offset, load)                                               \
+  KERNEL name(float* out, int n) {                                                                 \
+    type x[8] = {};                                                                                \
+    char* p = (char*)out + (offset);                                                               \
+    for (int i = 0; i < n; ++i)                                                                    \
+      asm volatile(REPEAT_LOADS(load, ", %8, off", "s_waitcnt vmcnt(0)")                           \
+                   : EIGHT(x)                                                                      \
+                   : "v"(p)                                                                        \
+                   : "memory");                                                                    \
+    out[LANE] = *(float*)&x[7];                                                                    \
+  }
+
+#define GLOBAL_STORE_KERNEL(name, type, offset, text)                                              \
   KERNEL name(float* out, int n) {                                                                 \
     type x = {};                                                                                   \
     char* p = (char*)out + (offset);                                                               \
@@ -101,25 +171,25 @@ KERNEL lds_read_b32_partial(float* out, int n) {
     out[LANE] = *(float*)&x;                                                                       \
   }
 
-GLOBAL_KERNEL(global_load_dword, float, 4 * LANE, "global_load_dword %0, %1, off")
-GLOBAL_KERNEL(global_load_dwordx4, float4v, 16 * LANE, "global_load_dwordx4 %0, %1, off")
-GLOBAL_KERNEL(global_load_scattered, float, 1028 * LANE, "global_load_dword %0, %1, off")
-GLOBAL_KERNEL(global_load_ushort, float, 2 * LANE, "global_load_ushort %0, %1, off")
-GLOBAL_KERNEL(global_store_dword, float, 4 * LANE, "global_store_dword %1, %0, off")
-GLOBAL_KERNEL(global_store_dwordx4, float4v, 16 * LANE, "global_store_dwordx4 %1, %0, off")
-GLOBAL_KERNEL(global_atomic_add, float, 4 * LANE, "global_atomic_add %1, %0, off")
+GLOBAL_LOAD_KERNEL(global_load_dword, float, 4 * LANE, "global_load_dword")
+GLOBAL_LOAD_KERNEL(global_load_dwordx4, float4v, 16 * LANE, "global_load_dwordx4")
+GLOBAL_LOAD_KERNEL(global_load_scattered, float, 1028 * LANE, "global_load_dword")
+GLOBAL_LOAD_KERNEL(global_load_ushort, int, 2 * LANE, "global_load_ushort")
+GLOBAL_STORE_KERNEL(global_store_dword, float, 4 * LANE, "global_store_dword %1, %0, off")
+GLOBAL_STORE_KERNEL(global_store_dwordx4, float4v, 16 * LANE, "global_store_dwordx4 %1, %0, off")
+GLOBAL_STORE_KERNEL(global_atomic_add, float, 4 * LANE, "global_atomic_add %1, %0, off")
 
 KERNEL buffer_load_dword(float* out, int n) {
-  float x = 0;
+  float x[8] = {};
   int at = 4 * LANE;
   int __attribute__((ext_vector_type(4)))
   v = {(int)(long)out, (int)((long)out >> 32), 65536, 0x20000};
   for (int i = 0; i < n; ++i)
-    asm volatile(REPEAT("buffer_load_dword %0, %1, %2, 0 offen") "\ns_waitcnt vmcnt(0)"
-                 : "+v"(x)
+    asm volatile(REPEAT_LOADS("buffer_load_dword", ", %8, %9, 0 offen", "s_waitcnt vmcnt(0)")
+                 : EIGHT(x)
                  : "v"(at), "s"(v)
                  : "memory");
-  out[LANE] = x;
+  out[LANE] = x[7];
 }
 
 #define MFMA_KERNEL(name, acc, operand, one, two, text)                                            \

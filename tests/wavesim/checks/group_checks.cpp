@@ -27,6 +27,7 @@ public:
     for (Outstanding& o : outstanding_)
       o.clear();
     group.throws_faults = memory_on_;
+    lds_bytes_ = declared_lds(group);
     if (hazard_on_) {
       hazards_.resize(group.wave_count);
       for (HazardCheck& h : hazards_)
@@ -40,11 +41,11 @@ public:
 
   bool before(Wave& wave, const Op& op) override {
     const OpFacts& facts = facts_.of(op);
-    const LaneRow* lds = nullptr;
+    const LdsRow* lds = nullptr;
     if (facts.lds_memory) {
       lds_addresses(wave, op, facts, lds_);
       lds = lds_;
-      if (memory_on_)
+      if (memory_on_ && wave.exec() != 0 && !is_plain(facts)) [[unlikely]]
         check_lds_memory(wave, op, facts, lds);
     } else if (memory_on_ && (op.format == Format::flat || op.format == Format::mubuf)) {
       check_alignment(wave, op, facts);
@@ -96,25 +97,34 @@ public:
   }
 
 private:
+  /// Whether the access in `lds_` is inside of LDS and aligned.
+  bool is_plain(const OpFacts& facts) const {
+    bool plain = true;
+    for (unsigned piece = 0; piece < facts.pieces; ++piece)
+      plain &= std::uint64_t{lds_[piece].highest} + facts.bytes <= lds_bytes_ &&
+               (lds_[piece].low_bits & (alignment_of(facts) - 1)) == 0;
+    return plain;
+  }
   void note_race(const Wave& wave, const Op& op, const OpFacts& facts, std::uint32_t ticket) {
     using Kind = RaceCheck::Kind;
     const Kind kind = facts.atomic ? Kind::atomic : facts.store ? Kind::write : Kind::read;
     if (facts.lds_memory) {
       const std::uint64_t mask = lanes_of_lds(facts, wave.exec());
       LaneRow upper;
-      for (unsigned piece = 0; piece < facts.pieces; ++piece)
+      for (unsigned piece = 0; mask && piece < facts.pieces; ++piece)
         race_.note(wave, facts, kind, facts.bytes, lds_[piece], mask,
                    lds_data(wave, op, facts, piece, upper), ticket);
     } else if (facts.lds_direct) {
       const std::uint32_t base =
           (wave.s[code_m0] & (op.format == Format::mubuf ? 0xffffu : 0x3fffcu)) +
           static_cast<std::uint32_t>(op.offset);
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        lds_[0][lane] = base + 4 * lane;
-      race_.note(wave, facts, Kind::write, 4, lds_[0], wave.exec(), nullptr, ticket);
+      if (const std::uint64_t exec = wave.exec()) {
+        fill_run(lds_[0], base, exec, 4);
+        race_.note(wave, facts, Kind::write, 4, lds_[0], exec, nullptr, ticket);
+      }
     } else if (const std::uint64_t to_lds = flat_targets(wave, op).lds) {
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        lds_[0][lane] = wave.v[op.vaddr][lane] + static_cast<std::uint32_t>(op.offset);
+      fill_row(lds_[0], wave.v[op.vaddr], static_cast<std::uint32_t>(op.offset), to_lds,
+               facts.bytes);
       race_.note(wave, facts, kind, facts.bytes, lds_[0], to_lds, nullptr, ticket);
     }
   }
@@ -125,7 +135,8 @@ private:
   std::vector<HazardCheck> hazards_;     ///< by wave
   RaceCheck race_;
   UninitCheck uninit_;
-  alignas(64) LaneRow lds_[2];
+  std::uint64_t lds_bytes_ = 0;
+  LdsRow lds_[2];
 };
 
 } // namespace

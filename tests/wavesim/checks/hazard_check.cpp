@@ -14,17 +14,9 @@ namespace {
 /// The longest of all: a 16-pass matrix instruction to a reader of its result.
 constexpr std::uint64_t most_states = 19;
 
-VectorSet registers(const Source& s, unsigned count) {
-  VectorSet set;
-  const bool vector = s.kind == Source::Kind::vgpr || s.kind == Source::Kind::agpr;
-  const unsigned first = s.kind == Source::Kind::agpr ? VectorSet::agpr0 + s.reg : s.reg;
-  for (unsigned i = 0; vector && i < count && first + i < 2 * VectorSet::agpr0; ++i)
-    set.add(first + i);
-  return set;
-}
-
-VectorSet accumulator(const OpFacts& f) {
-  return f.mfma->sparse ? f.use.writes : registers(f.op->src[2], f.mfma->d_registers());
+bool is_written(const Source& s, const VectorSet& written) {
+  return (s.kind == Source::Kind::vgpr && written.has(s.reg)) ||
+         (s.kind == Source::Kind::agpr && written.has(VectorSet::agpr0 + s.reg));
 }
 
 bool same(const VectorSet& a, const VectorSet& b) {
@@ -53,16 +45,14 @@ HazardCheck::Need HazardCheck::by_matrix(const OpFacts& producer, const VectorSe
     if (states > need.states)
       need = {states, rule};
   };
-  const VectorSet operands[2] = {registers(facts.op->src[0], c.a_registers()),
-                                 registers(facts.op->src[1], c.b_registers())};
-  const VectorSet index = c.sparse ? registers(facts.op->src[2], 1) : VectorSet{};
+  const MatrixUse& operands = *facts.matrix;
   const auto waits = [&](const VectorSet& set) { return set.meets(written) && !set.meets(newer); };
-  if (waits(operands[0]) || waits(operands[1]) || waits(index)) {
+  if (waits(operands.a) || waits(operands.b) || waits(operands.index)) {
     constexpr const char* rule = "a matrix result read as A or B";
     at_least(p.is_f64() ? (small_f64 ? 6u : 11u) : p.passes + (p.xdl() ? 3u : 2u), rule);
   }
-  if (const VectorSet c_registers = accumulator(facts); waits(c_registers)) {
-    if (same(c_registers, written)) {
+  if (waits(operands.c)) {
+    if (same(operands.c, written)) {
       constexpr const char* rule = "a matrix result accumulated on in place";
       if (small_f64 && c.is_f64() && c.m == 4)
         at_least(4, rule);
@@ -108,7 +98,7 @@ HazardCheck::Need HazardCheck::after_matrix(const OpFacts& producer, const Vecto
   if (written.meets(producer.use.writes))
     at_least(p.is_f64() ? (small_f64 ? 6u : 11u) : p.passes + (p.xdl() ? 3u : 2u),
              "a matrix result overwritten");
-  if (p.xdl() && facts.use.writes.meets(accumulator(producer)))
+  if (p.xdl() && facts.use.writes.meets(producer.matrix->c))
     at_least(p.passes - 1u, "C of a running matrix instruction overwritten");
   if (p.is_f64() && facts.fma_f64)
     at_least(2, "v_fma_f64 behind a f64 matrix instruction");
@@ -123,7 +113,7 @@ HazardCheck::Need HazardCheck::after_dot(const OpFacts& producer, const Op& op,
     hit = facts.use.reads.meets(producer.use.writes) || facts.use.writes.meets(producer.use.writes);
   else
     for (unsigned i = 0; i < 2; ++i)
-      hit |= registers(op.src[i], 1).meets(producer.use.writes);
+      hit |= is_written(op.src[i], producer.use.writes);
   return hit ? Need{3, "a dot product's result used by another operation"} : Need{};
 }
 
@@ -146,12 +136,42 @@ void HazardCheck::report(const Wave& wave, const Op& op, const Past& past, const
     report_hazard(wave, op, *past.facts, there, need.states, need.rule, past.end <= jumped_);
 }
 
+/// Whether one of the recent matrix and dot instructions may be a producer for this one.
+bool HazardCheck::may_follow_slow(const OpFacts& facts) const {
+  if (facts.mfma || facts.fma_f64)
+    return true;
+  return (facts.valu || is_memory(facts)) &&
+         (facts.use.reads.meets(recent_) || facts.use.writes.meets(recent_) ||
+          facts.use.kept.meets(recent_));
+}
+
+/// A matrix or dot instruction, which ends with `states_`.
+void HazardCheck::note_slow(const OpFacts& facts) {
+  const auto add = [&](const OpFacts& f) {
+    recent_ |= f.use.writes;
+    if (f.matrix)
+      recent_ |= f.matrix->c;
+  };
+  if (last_slow_ + most_states < states_)
+    recent_ = {};
+  // Now and then those that are long over are dropped.
+  if (slow_next_ % (slow_entries / 2) == 0) {
+    recent_ = {};
+    for (const Past& past : slow_)
+      if (past.facts && past.end + most_states >= states_)
+        add(*past.facts);
+  }
+  add(facts);
+  slow_[slow_next_++ % slow_entries] = {&facts, states_};
+  last_slow_ = states_;
+}
+
 void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
   if (op.pc != next_pc_)
     jumped_ = states_;
   next_pc_ = op.pc + op.size;
-  const bool matters = facts.valu || is_memory(facts);
-  const unsigned entries = matters && last_slow_ + most_states >= states_ ? slow_entries : 0;
+  const unsigned entries =
+      last_slow_ + most_states >= states_ && may_follow_slow(facts) ? slow_entries : 0;
   // From the latest back: an operand waits for the last of several producers.
   VectorSet newer;
   for (unsigned back = 1; back <= entries; ++back) {
@@ -172,7 +192,7 @@ void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
         continue;
       constexpr unsigned code_exec_high = code_exec + 1;
       VectorSet reads = facts.use.reads;
-      reads |= accumulator(facts);
+      reads |= facts.matrix->c;
       if (!past.facts->dot && reads.meets(past.facts->use.writes))
         report(wave, op, past, {2, "a vector result read by a matrix instruction"});
       if (past.facts->use.scalar_writes.has(code_exec) ||
@@ -182,8 +202,7 @@ void HazardCheck::step(const Wave& wave, const Op& op, const OpFacts& facts) {
   others_.step(wave, op, facts, states_, jumped_);
   states_ += facts.wait_states;
   if (facts.mfma || facts.dot) {
-    slow_[slow_next_++ % slow_entries] = {&facts, states_};
-    last_slow_ = states_;
+    note_slow(facts);
   } else if (facts.valu) {
     vector_[vector_next_++ % vector_entries] = {&facts, states_};
   }

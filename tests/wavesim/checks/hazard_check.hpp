@@ -32,11 +32,14 @@ private:
   /// `newer`: what matrix instructions behind the producer have written.
   Need after_matrix(const OpFacts& producer, const VectorSet& newer, const OpFacts& facts) const;
   Need after_dot(const OpFacts& producer, const Op& op, const OpFacts& facts) const;
+  bool may_follow_slow(const OpFacts& facts) const;
+  void note_slow(const OpFacts& facts);
   void report(const Wave& wave, const Op& op, const Past& past, const Need& need);
 
   static constexpr unsigned slow_entries = 32, vector_entries = 4;
   Past slow_[slow_entries];     ///< matrix and dot instructions
   Past vector_[vector_entries]; ///< other vector instructions
+  VectorSet recent_;            ///< registers that the recent ones of slow_ write or accumulate on
   unsigned slow_next_ = 0, vector_next_ = 0;
   std::uint64_t states_ = 0, last_slow_ = 0;
   std::uint64_t next_pc_ = 0, jumped_ = 0; ///< states issued when a branch was last taken

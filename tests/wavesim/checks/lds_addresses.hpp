@@ -1,4 +1,4 @@
-// LDS byte addresses of DS instructions.
+// LDS byte addresses of an instruction, and what all checks ask about them.
 #pragma once
 
 #include "checks/op_facts.hpp"
@@ -6,9 +6,26 @@
 
 namespace wavesim {
 
-/// One row for each piece of the instruction. ds_append and ds_consume touch one dword, as if by
-/// their lowest active lane alone: `lanes_of_lds` says which lanes count.
-void lds_addresses(const Wave& wave, const Op& op, const OpFacts& facts, LaneRow rows[2]);
+/// One access of each lane that counts. The other lanes have the address of the lowest that does,
+/// so that whole rows can be looked at.
+struct alignas(64) LdsRow {
+  LaneRow at;
+  std::uint32_t lowest, highest; ///< address
+  std::uint32_t low_bits;        ///< 0 below bit n when all are multiples of 2^n; n up to 4
+  bool run;                      ///< all lanes count, and lane i is i * bytes behind lane 0
+};
+
+/// base[lane] + offset for the lanes of `mask`, which is not 0.
+void fill_row(LdsRow& row, const std::uint32_t* base, std::uint32_t offset, std::uint64_t mask,
+              unsigned bytes);
+
+/// The same at base + lane * bytes.
+void fill_run(LdsRow& row, std::uint32_t base, std::uint64_t mask, unsigned bytes);
+
+/// One row for each piece of a DS instruction; nothing when no lane counts. ds_append and
+/// ds_consume touch one dword, as if by their lowest active lane alone: `lanes_of_lds` says which
+/// lanes count.
+void lds_addresses(const Wave& wave, const Op& op, const OpFacts& facts, LdsRow rows[2]);
 
 inline std::uint64_t lanes_of_lds(const OpFacts& facts, std::uint64_t exec) {
   return facts.counts_lanes ? exec & (~exec + 1) : exec;

@@ -36,11 +36,6 @@ void report(const Wave& wave, const Op& op, const OpFacts& facts, const char* wh
   Findings::instance().add(s);
 }
 
-/// What an address must be a multiple of. Wider loads and stores work at any dword; atomics do not.
-unsigned alignment_of(const OpFacts& facts) {
-  return facts.atomic ? facts.bytes : std::min<unsigned>(facts.bytes, 4);
-}
-
 /// Compilers access packed structures like that on purpose, and the hardware splits the access:
 /// only atomics fail.
 std::string alignment_text(const OpFacts& facts) {
@@ -64,19 +59,18 @@ std::uint64_t misaligned(const std::uint32_t* address, unsigned alignment, std::
 
 } // namespace
 
-void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts,
-                      const LaneRow* address) {
+std::uint64_t declared_lds(const Workgroup& group) {
+  return std::uint64_t{group.dispatch->kernel->lds_bytes} + group.dispatch->dynamic_lds;
+}
+
+void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts, const LdsRow* rows) {
   const std::uint64_t mask = lanes_of_lds(facts, wave.exec());
   if (!mask)
     return;
-  const Dispatch& dispatch = *wave.group->dispatch;
-  const std::uint64_t size = std::uint64_t{dispatch.kernel->lds_bytes} + dispatch.dynamic_lds;
+  const std::uint64_t size = declared_lds(*wave.group);
   for (unsigned piece = 0; piece < facts.pieces; ++piece) {
-    const std::uint32_t* row = address[piece];
-    std::uint32_t highest = 0;
-    for (unsigned lane = 0; lane < lanes; ++lane)
-      highest = std::max(highest, row[lane]);
-    if (std::uint64_t{highest} + facts.bytes > size) {
+    const std::uint32_t* row = rows[piece].at;
+    if (std::uint64_t{rows[piece].highest} + facts.bytes > size) {
       std::uint64_t bad = 0;
       for (std::uint64_t left = mask; left; left &= left - 1)
         if (std::uint64_t{row[lowest(left)]} + facts.bytes > size)
@@ -88,6 +82,8 @@ void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts,
                            "writes vanish",
                            facts.bytes, size));
     }
+    if (!(rows[piece].low_bits & (alignment_of(facts) - 1)))
+      continue;
     if (const std::uint64_t bad = misaligned(row, alignment_of(facts), mask))
       report(wave, op, facts, "misaligned access to LDS", bad, row[lowest(bad)], "LDS",
              alignment_text(facts), !facts.atomic);
@@ -95,8 +91,7 @@ void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts,
 }
 
 void check_flat_lds(const Wave& wave, const Op& op, const OpFacts& facts) {
-  const Dispatch& dispatch = *wave.group->dispatch;
-  const std::uint64_t size = std::uint64_t{dispatch.kernel->lds_bytes} + dispatch.dynamic_lds;
+  const std::uint64_t size = declared_lds(*wave.group);
   const std::uint32_t* low = wave.v[op.vaddr];
   const std::uint32_t* high = low + lanes;
   std::uint64_t bad = 0, first = 0;

@@ -9,9 +9,18 @@
 namespace wavesim {
 
 struct MemoryFault;
+struct LdsRow;
+
+/// What an address must be a multiple of. Wider loads and stores work at any dword; atomics do not.
+inline unsigned alignment_of(const OpFacts& facts) {
+  return facts.atomic || facts.bytes < 4 ? facts.bytes : 4;
+}
+
+/// Bytes of LDS that the kernel declared and the launch added.
+std::uint64_t declared_lds(const Workgroup& group);
 
 /// A DS instruction about to run.
-void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts, const LaneRow* address);
+void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts, const LdsRow* rows);
 
 /// A FLAT instruction about to run: its lanes that go to LDS.
 void check_flat_lds(const Wave& wave, const Op& op, const OpFacts& facts);

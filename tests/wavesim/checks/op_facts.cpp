@@ -16,6 +16,7 @@ RegisterUse registers_of(const Op& op) {
 
 void describe_lds(OpFacts& f, const Op& op, std::string_view name) {
   f.lds_memory = (f.load || f.store || f.atomic) && !op.gds;
+  f.upper_data = f.store && name.ends_with("_d16_hi");
   f.addtid = name.find("addtid") != std::string_view::npos;
   f.counts_lanes = name == "ds_append" || name == "ds_consume";
   const bool pair = name.starts_with("ds_read2") || name.starts_with("ds_write2") ||
@@ -30,8 +31,24 @@ void describe_lds(OpFacts& f, const Op& op, std::string_view name) {
   f.pieces = op.offset0 == op.offset1 ? 1 : 2;
 }
 
-void describe_matrix(OpFacts& f, std::string_view name) {
-  f.mfma = find_mfma(name);
+VectorSet registers(const Source& s, unsigned count) {
+  VectorSet set;
+  const bool vector = s.kind == Source::Kind::vgpr || s.kind == Source::Kind::agpr;
+  const unsigned first = s.kind == Source::Kind::agpr ? VectorSet::agpr0 + s.reg : s.reg;
+  for (unsigned i = 0; vector && i < count && first + i < 2 * VectorSet::agpr0; ++i)
+    set.add(first + i);
+  return set;
+}
+
+void describe_matrix(OpFacts& f, const Op& op, std::string_view name) {
+  if (const MfmaFact* m = f.mfma = find_mfma(name)) {
+    f.matrix = std::make_unique<MatrixUse>();
+    f.matrix->a = registers(op.src[0], m->a_registers());
+    f.matrix->b = registers(op.src[1], m->b_registers());
+    f.matrix->c = m->sparse ? f.use.writes : registers(op.src[2], m->d_registers());
+    if (m->sparse)
+      f.matrix->index = registers(op.src[2], 1);
+  }
   f.dot = name.starts_with("v_dot");
   f.fma_f64 = name == "v_fma_f64" || name == "v_fmac_f64";
 }
@@ -62,6 +79,7 @@ const OpFacts& FactTable::make(const Op& op) {
   f.op = &op;
   std::memcpy(f.words, op.words, sizeof f.words);
   f.use = registers_of(op);
+  f.writes_vectors = !f.use.writes.empty();
   if (op.info) {
     const std::string_view name = op.info->mnemonic;
     const std::uint32_t flags = op.info->flags;
@@ -89,10 +107,11 @@ const OpFacts& FactTable::make(const Op& op) {
     }
     if (op.format == Format::ds)
       describe_lds(f, op, name);
-    describe_matrix(f, name);
+    describe_matrix(f, op, name);
     if (name == "s_nop")
       f.wait_states = static_cast<std::uint8_t>((op.imm & 0xf) + 1);
     f.issue = issue_role(op, f);
+    f.scalar = scalar_rule(op, f);
   }
   facts_[op.id] = std::move(made);
   return *facts_[op.id];

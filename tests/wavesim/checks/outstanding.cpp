@@ -54,55 +54,52 @@ std::uint32_t Outstanding::issue(const Wave& wave, const Op& op, const OpFacts& 
                                  std::uint64_t exec) {
   if (facts.counted == Counted::none)
     return 0;
-  OutstandingOp entry;
-  entry.facts = &facts;
-  entry.lanes = exec;
-  entry.ticket = next_ticket_++;
-  const bool scalar = facts.counted == Counted::scalar;
-  if (exec != 0 && !scalar)
-    entry.registers = facts.use.writes;
-  if (scalar)
-    entry.scalars = facts.use.scalar_writes;
-  if (facts.lds_direct && exec != 0) {
-    const std::uint32_t base =
-        op.format == Format::mubuf ? wave.s[code_m0] & 0xffff : wave.s[code_m0] & 0x3fffc;
-    entry.lds_begin = base + static_cast<std::uint32_t>(op.offset);
-    entry.lds_end = entry.lds_begin + 4 * lanes;
-  }
+  const std::uint32_t ticket = next_ticket_++;
+  const auto add = [&](Counter& counter, bool out_of_order, std::uint64_t mask, bool vectors) {
+    OutstandingOp& entry = counter.add(out_of_order);
+    entry.facts = &facts;
+    entry.lanes = mask;
+    entry.ticket = ticket;
+    if (vectors && facts.writes_vectors) {
+      entry.registers = facts.use.writes;
+      registers_ |= facts.use.writes;
+      pending_ = true;
+    }
+    return &entry;
+  };
   switch (facts.counted) {
-  case Counted::vector:
-    vector_.push(entry);
+  case Counted::vector: {
+    OutstandingOp* const entry = add(vector_, false, exec, exec != 0);
+    if (facts.lds_direct && exec != 0) {
+      const std::uint32_t base =
+          op.format == Format::mubuf ? wave.s[code_m0] & 0xffff : wave.s[code_m0] & 0x3fffc;
+      entry->lds_begin = base + static_cast<std::uint32_t>(op.offset);
+      entry->lds_end = entry->lds_begin + 4 * lanes;
+    }
     break;
+  }
   case Counted::lds:
-    lgkm_.push(entry);
+    add(lgkm_, false, exec, exec != 0);
     break;
   case Counted::scalar:
+    add(lgkm_, true, exec, false)->scalars = facts.use.scalar_writes;
+    scalars_ |= facts.use.scalar_writes;
+    pending_ |= !facts.use.scalar_writes.empty();
+    break;
   case Counted::message:
-    entry.out_of_order = true;
-    lgkm_.push(entry);
+    add(lgkm_, true, exec, exec != 0);
     break;
   case Counted::flat: {
     // Both counters count it; its registers wait for the one that its lanes answer to.
-    entry.out_of_order = true;
     const FlatTargets to = facts.load || facts.atomic ? flat_targets(wave, op) : FlatTargets{};
-    OutstandingOp other = entry;
-    entry.lanes = to.memory;
-    other.lanes = to.lds;
-    if (!to.memory)
-      entry.registers = {};
-    if (!to.lds)
-      other.registers = {};
-    vector_.push(entry);
-    lgkm_.push(other);
+    add(vector_, true, to.memory, to.memory != 0);
+    add(lgkm_, true, to.lds, to.lds != 0);
     break;
   }
   case Counted::none:
     break;
   }
-  registers_ |= entry.registers;
-  scalars_ |= entry.scalars;
-  pending_ |= !entry.registers.empty() || !entry.scalars.empty();
-  return entry.ticket;
+  return ticket;
 }
 
 void Outstanding::wait(std::uint32_t simm16) {

@@ -20,7 +20,6 @@ struct OutstandingOp {
   ScalarSet scalars;
   std::uint32_t ticket = 0;                 ///< of the wave, ascending
   std::uint32_t lds_begin = 0, lds_end = 0; ///< LDS bytes that a load straight into LDS writes
-  bool out_of_order = false;
 };
 
 /// One counter's operations, oldest first.
@@ -28,9 +27,10 @@ class Counter {
 public:
   void clear() { ops_.clear(), out_of_order_ = 0; }
   bool empty() const { return ops_.empty(); }
-  void push(const OutstandingOp& op) {
-    ops_.push_back(op);
-    out_of_order_ += op.out_of_order;
+  /// A new one, to be filled in.
+  OutstandingOp& add(bool out_of_order) {
+    out_of_order_ += out_of_order;
+    return ops_.emplace_back();
   }
   /// What a wait for `left` leaves; `most` is the counter's largest value, which waits for nothing.
   /// Whether anything finished.

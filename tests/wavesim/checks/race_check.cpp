@@ -27,6 +27,12 @@ const char* role_of(RaceCheck::Kind kind) {
   return "";
 }
 
+/// In halves: copies as short as that need no call.
+void copy_row(std::uint32_t* to, const std::uint32_t* from) {
+  std::memcpy(to, from, sizeof(LaneRow) / 2);
+  std::memcpy(to + lanes / 2, from + lanes / 2, sizeof(LaneRow) / 2);
+}
+
 template <class F>
 void for_each_lane(std::uint64_t mask, F&& f) {
   for (; mask; mask &= mask - 1)
@@ -47,57 +53,89 @@ struct RaceCheck::Pair {
 RaceCheck::RaceCheck() = default;
 RaceCheck::~RaceCheck() = default;
 
+std::size_t RaceCheck::RowStore::add(std::size_t rows) {
+  const std::size_t first = used_, needed = used_ + rows * lanes;
+  if (needed > capacity_) {
+    capacity_ = std::max(2 * capacity_, std::max(needed, std::size_t{256} * lanes));
+    auto larger = std::make_unique_for_overwrite<std::uint32_t[]>(capacity_);
+    if (used_ != 0)
+      std::memcpy(larger.get(), data_.get(), used_ * sizeof(std::uint32_t));
+    data_ = std::move(larger);
+  }
+  used_ = needed;
+  return first;
+}
+
 void RaceCheck::start(const Workgroup& group) {
   entries_.clear();
   rows_.clear();
   several_waves_ = group.wave_count > 1;
-  any_write_ = fine_ = false;
-  writers_ = all_waves_ = 0;
+  fine_ = writes_ = atomics_ = false;
   lds_bytes_ = group.lds_bytes;
 }
 
+/// What the interval holds, with one entry more.
+void RaceCheck::look_at(const Entry& e) {
+  fine_ |= ((e.low_bits | e.bytes) & 3) != 0;
+  writes_ |= e.kind == Kind::write;
+  atomics_ |= e.kind == Kind::atomic;
+}
+
+LdsSpan RaceCheck::span_of(const Entry& e) const {
+  return {
+      e.run ? &e.lowest : &rows_[e.rows], e.lowest, e.highest, e.bytes, e.low_bits, e.wave, e.run};
+}
+
+/// Whether the interval is worth a look at single lanes: two waves may be in each other's way.
+bool RaceCheck::suspicious() {
+  if (atomics_)
+    return true;
+  if (!writes_)
+    return false;
+  owners_.clear(lds_bytes_);
+  for (const Entry& e : entries_)
+    if (e.kind == Kind::write && !owners_.write(span_of(e)))
+      return true;
+  for (const Entry& e : entries_)
+    if (e.kind == Kind::read && !owners_.read(span_of(e)))
+      return true;
+  return false;
+}
+
 void RaceCheck::note(const Wave& wave, const OpFacts& facts, Kind kind, unsigned bytes,
-                     const std::uint32_t* address, std::uint64_t mask, const std::uint32_t* data,
+                     const LdsRow& row, std::uint64_t mask, const std::uint32_t* data,
                      std::uint32_t ticket) {
-  if (!several_waves_ || !mask)
+  if (!several_waves_)
     return;
-  if (rows_.size() > most_rows) {
+  if (rows_.size() > most_rows || entries_.size() > most_rows / lanes) {
     examine(*wave.group);
     start(*wave.group);
   }
-  Entry e;
+  Entry& e = entries_.emplace_back();
   e.op = facts.op;
   e.lanes = mask;
-  e.rows = rows_.size();
+  e.lowest = row.lowest;
+  e.highest = row.highest;
+  e.low_bits = static_cast<std::uint8_t>(row.low_bits & 15);
   e.ticket = ticket;
   e.kind = kind;
   e.wave = wave.index;
   e.bytes = static_cast<std::uint8_t>(bytes);
   e.has_data = data != nullptr;
-  const std::size_t dwords = data ? (bytes + 3) / 4 : 0;
-  rows_.resize(rows_.size() + lanes * (1 + dwords));
-  std::memcpy(&rows_[e.rows], address, sizeof(LaneRow));
-  if (data)
-    std::memcpy(&rows_[e.rows + lanes], data, dwords * sizeof(LaneRow));
-  // Whole aligned dwords or not? Lanes that are switched off may make it look finer than it is.
-  std::uint32_t low_bits = bytes & 3;
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    low_bits |= address[lane];
-  fine_ |= (low_bits & 3) != 0;
-  all_waves_ |= 1u << e.wave;
-  if (kind != Kind::read) {
-    any_write_ = true;
-    writers_ |= 1u << e.wave;
-  }
-  entries_.push_back(e);
+  e.run = row.run;
+  e.rows = rows_.add(rows_of(e));
+  if (!e.run)
+    copy_row(&rows_[e.rows], row.at);
+  for (unsigned i = 0; data && i < (bytes + 3) / 4; ++i)
+    copy_row(&rows_[data_of(e) + i * lanes], data + i * lanes);
+  look_at(e);
 }
 
 template <unsigned Granule, class Visit>
 void RaceCheck::for_each_granule(const Entry& e, Visit&& visit) const {
-  const std::uint32_t* address = &rows_[e.rows];
   const unsigned count = std::max(e.bytes / Granule, 1u);
   for_each_lane(e.lanes, [&](unsigned lane) {
-    const std::uint32_t at = address[lane];
+    const std::uint32_t at = address_of(e, lane);
     if (std::uint64_t{at} + e.bytes > lds_bytes_)
       return; // touches nothing
     const std::uint32_t first = at / Granule;
@@ -112,7 +150,7 @@ bool RaceCheck::same_value(const Entry& a, unsigned lane_a, const Entry& b, unsi
     return false;
   const auto value = [&](const Entry& e, unsigned lane) {
     const std::uint32_t i = byte - address_of(e, lane);
-    return rows_[e.rows + lanes * (1 + i / 4) + lane] >> 8 * (i % 4) & 0xff;
+    return rows_[data_of(e) + lanes * (i / 4) + lane] >> 8 * (i % 4) & 0xff;
   };
   return value(a, lane_a) == value(b, lane_b);
 }
@@ -155,9 +193,9 @@ void RaceCheck::conflict(const Workgroup&, const Entry& here, unsigned lane, std
 template <unsigned Granule>
 void RaceCheck::examine_by(const Workgroup& group) {
   const std::size_t granules = (lds_bytes_ + Granule - 1) / Granule + 16;
-  if (writes_.size() < granules) {
-    writes_.resize(granules);
-    atomics_.resize(granules);
+  if (written_.size() < granules) {
+    written_.resize(granules);
+    by_atomics_.resize(granules);
   }
   const auto other_wave = [&](std::uint32_t stamp, const Entry& e) {
     return stamp != 0 && entries_[stamp - 1].wave != e.wave;
@@ -187,22 +225,22 @@ void RaceCheck::examine_by(const Workgroup& group) {
         });
   };
   pass(Kind::write, [&](const Entry& e, std::uint32_t n, unsigned lane, std::uint32_t granule) {
-    meet(writes_[granule], e, lane, granule);
-    leave(writes_[granule], e, n, granule);
+    meet(written_[granule], e, lane, granule);
+    leave(written_[granule], e, n, granule);
   });
   bool atomics = false;
   pass(Kind::atomic, [&](const Entry& e, std::uint32_t n, unsigned lane, std::uint32_t granule) {
     atomics = true;
-    meet(writes_[granule], e, lane, granule);
-    leave(atomics_[granule], e, n, granule);
+    meet(written_[granule], e, lane, granule);
+    leave(by_atomics_[granule], e, n, granule);
   });
   pass(Kind::read, [&](const Entry& e, std::uint32_t, unsigned lane, std::uint32_t granule) {
-    meet(writes_[granule], e, lane, granule);
+    meet(written_[granule], e, lane, granule);
     if (atomics) [[unlikely]]
-      meet(atomics_[granule], e, lane, granule);
+      meet(by_atomics_[granule], e, lane, granule);
   });
   for (const std::uint32_t granule : touched_)
-    writes_[granule] = atomics_[granule] = Stamp{};
+    written_[granule] = by_atomics_[granule] = Stamp{};
   touched_.clear();
 }
 
@@ -229,8 +267,7 @@ void RaceCheck::report_pairs(const Workgroup& group) {
 }
 
 void RaceCheck::examine(const Workgroup& group) {
-  // Someone must have written, and somebody else been there.
-  if (!any_write_ || !(all_waves_ & (all_waves_ - 1)))
+  if (!suspicious())
     return;
   if (fine_)
     examine_by<1>(group);
@@ -250,26 +287,21 @@ void RaceCheck::barrier(const Workgroup& group, const std::vector<Outstanding>& 
   for (Entry& e : entries_)
     if (const Outstanding& of_wave = outstanding[e.wave];
         !(of_wave.vector().empty() && of_wave.lgkm().empty()) && of_wave.has(e.ticket)) {
-      const std::size_t size = lanes * (1 + (e.has_data ? (e.bytes + 3u) / 4 : 0));
-      rows.insert(rows.end(), rows_.begin() + static_cast<std::ptrdiff_t>(e.rows),
-                  rows_.begin() + static_cast<std::ptrdiff_t>(e.rows + size));
-      e.rows = rows.size() - size;
+      const std::uint32_t* const kept = &rows_[e.rows];
       e.carried = true;
       carried.push_back(e);
+      rows.insert(rows.end(), kept, kept + rows_of(e) * lanes);
     }
-  const bool fine = fine_;
   start(group);
-  if (carried.empty())
-    return;
-  fine_ = fine;
-  entries_ = std::move(carried);
-  rows_ = std::move(rows);
-  for (const Entry& e : entries_) {
-    all_waves_ |= 1u << e.wave;
-    if (e.kind != Kind::read) {
-      any_write_ = true;
-      writers_ |= 1u << e.wave;
-    }
+  const std::uint32_t* from = rows.data();
+  for (Entry& e : carried) {
+    const std::size_t count = rows_of(e);
+    e.rows = rows_.add(count);
+    if (count != 0)
+      std::memcpy(&rows_[e.rows], from, count * sizeof(LaneRow));
+    from += count * lanes;
+    look_at(e);
+    entries_.push_back(e);
   }
 }
 

@@ -18,13 +18,14 @@ void UninitCheck::start(const Workgroup& group) {
   for (unsigned i = 0; i < group.wave_count; ++i) {
     State& s = *waves_[i];
     const Wave& wave = *group.waves[i];
-    std::fill(std::begin(s.v), std::end(s.v), 0);
+    for (unsigned r = 0; r < 2 * VectorSet::agpr0; ++r)
+      s.set_v(r, 0);
     std::fill(std::begin(s.origin), std::end(s.origin), 0);
     std::fill(std::begin(s.s_origin), std::end(s.s_origin), 0);
-    s.v[0] = wave.live; // work-item ids
+    s.set_v(0, wave.live); // work-item ids
     // start_wave leaves its mark in what the hardware does not set.
     for (unsigned code = 0; code < 128; ++code)
-      s.s[code] = wave.s[code] == poison ? 0 : ~0u;
+      s.set_s(code, wave.s[code] == poison ? 0 : ~0u);
     s.set_pair(code_exec, ~Mask{0});
     s.scc = true;
     const std::size_t dwords = std::size_t{wave.scratch_bytes} / 4 * lanes;
@@ -54,14 +55,13 @@ void UninitCheck::decides(const Wave& wave, const Op& op, const char* what, Mask
 }
 
 void UninitCheck::write(State& s, unsigned reg, Mask written, Value value, std::uint64_t pc) {
-  Mask& lanes_of = s.v[reg];
-  lanes_of = (lanes_of & ~written) | (value.lanes & written);
+  s.set_v(reg, (s.v(reg) & ~written) | (value.lanes & written));
   if (written & ~value.lanes) [[unlikely]]
     s.origin[reg] = value.origin ? value.origin : pc;
 }
 
 void UninitCheck::step(const Wave& wave, const Op& op, const OpFacts& facts,
-                       const LaneRow* lds_address) {
+                       const LdsRow* lds_rows) {
   State& s = *waves_[wave.index];
   switch (op.format) {
   case Format::sop1:
@@ -80,7 +80,7 @@ void UninitCheck::step(const Wave& wave, const Op& op, const OpFacts& facts,
       if (!data.lanes)
         decides(wave, op, "an undefined value is written to memory", 0, data.origin, "scalar data");
     }
-    facts.use.scalar_writes.for_each([&](unsigned r) { s.s[r] = ~0u; });
+    facts.use.scalar_writes.for_each([&](unsigned r) { s.set_s(r, ~0u); });
     break;
   case Format::vop1:
   case Format::vop2:
@@ -93,8 +93,8 @@ void UninitCheck::step(const Wave& wave, const Op& op, const OpFacts& facts,
       vector(s, wave, op, facts);
     break;
   case Format::ds:
-    if (lds_address)
-      lds(s, wave, op, facts, lds_address);
+    if (lds_rows)
+      lds(s, wave, op, facts, lds_rows);
     else
       lane_move(s, wave, op, facts);
     break;

@@ -8,6 +8,7 @@
 // or private memory: padding inside structures is no fault.
 #pragma once
 
+#include "checks/lds_addresses.hpp"
 #include "checks/uninit_state.hpp"
 
 #include <memory>
@@ -22,8 +23,8 @@ public:
   UninitCheck();
   ~UninitCheck();
   void start(const Workgroup& group);
-  /// Before `op` runs. `lds_address`: rows of its LDS addresses if it is a DS instruction on LDS.
-  void step(const Wave& wave, const Op& op, const OpFacts& facts, const LaneRow* lds_address);
+  /// Before `op` runs. `lds_rows`: rows of its LDS addresses if it is a DS instruction on LDS.
+  void step(const Wave& wave, const Op& op, const OpFacts& facts, const LdsRow* lds_rows);
 
 private:
   using State = UninitState;
@@ -35,6 +36,7 @@ private:
   };
 
   // Scalar instructions (uninit_scalar.cpp)
+  void branch(State& s, const Wave& wave, const Op& op, const OpFacts& facts);
   void scalar(State& s, const Wave& wave, const Op& op, const OpFacts& facts);
   Value all_scalars(const State& s, const OpFacts& facts) const;
 
@@ -49,7 +51,7 @@ private:
   void write(State& s, unsigned reg, Mask written, Value value, std::uint64_t pc);
 
   // Memory instructions (uninit_memory.cpp)
-  void lds(State& s, const Wave& wave, const Op& op, const OpFacts& facts, const LaneRow* address);
+  void lds(State& s, const Wave& wave, const Op& op, const OpFacts& facts, const LdsRow* rows);
   void lane_move(State& s, const Wave& wave, const Op& op, const OpFacts& facts);
   void memory(State& s, const Wave& wave, const Op& op, const OpFacts& facts);
   void check_address(State& s, const Wave& wave, const Op& op, unsigned first, unsigned count);
@@ -57,8 +59,11 @@ private:
                             unsigned count);
   void private_memory(State& s, const Op& op, const OpFacts& facts, const std::int64_t* offset,
                       Mask mask);
-  void lds_access(State& s, const Op& op, const OpFacts& facts, const std::uint32_t* address,
-                  unsigned first, Mask mask);
+  void lds_access(State& s, const Op& op, const OpFacts& facts, const LdsRow& row, unsigned first,
+                  Mask mask);
+  void lds_load(State& s, const Op& op, const OpFacts& facts, const LdsRow& row, unsigned first,
+                Mask mask);
+  void lds_store(State& s, const OpFacts& facts, const LdsRow& row, unsigned first, Mask mask);
 
   /// Reports the lanes of `mask`; the register then passes for defined.
   void decides(const Wave& wave, const Op& op, const char* what, Mask mask, std::uint64_t origin,

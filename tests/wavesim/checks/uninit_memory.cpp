@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <string_view>
 
 namespace wavesim {
@@ -35,54 +36,141 @@ void UninitCheck::check_address(State& s, const Wave& wave, const Op& op, unsign
                                 unsigned count) {
   const Mask exec = wave.exec();
   for (unsigned r = first; r < first + count; ++r)
-    if (const Mask bad = exec & ~s.v[r]) [[unlikely]] {
+    if (const Mask bad = exec & ~s.v(r)) [[unlikely]] {
       decides(wave, op, "an undefined value decides an address", bad, s.origin[r], vector_name(r));
-      s.v[r] |= exec;
+      s.set_v(r, s.v(r) | exec);
     }
 }
 
 void UninitCheck::check_scalar_address(State& s, const Wave& wave, const Op& op, unsigned first,
                                        unsigned count) {
   for (unsigned r = first; r < first + count && r < 128; ++r)
-    if (s.s[r] != ~0u) [[unlikely]] {
+    if (s.s(r) != ~0u) [[unlikely]] {
       decides(wave, op, "an undefined value decides an address", 0, s.s_origin[r],
               fmt::format("s{}", r));
-      s.s[r] = ~0u;
+      s.set_s(r, ~0u);
     }
 }
 
-/// One piece of an access to LDS: `first` is the data register (a destination of loads, a source of
-/// writes).
-void UninitCheck::lds_access(State& s, const Op& op, const OpFacts& facts,
-                             const std::uint32_t* address, unsigned first, Mask mask) {
-  const unsigned dwords = (facts.bytes + 3u) / 4, width = std::min<unsigned>(facts.bytes, 4);
-  Mask inside = 0;
-  for_each_lane(mask, [&](unsigned lane) {
-    if (std::uint64_t{address[lane]} + facts.bytes <= lds_bytes_)
-      inside |= std::uint64_t{1} << lane;
-  });
-  for (unsigned d = 0; d < dwords; ++d) {
-    if (facts.store) {
-      const Mask defined = s.v[first + d];
-      for_each_lane(inside, [&](unsigned lane) {
-        std::memset(&lds_[address[lane] + 4 * d], defined >> lane & 1 ? 1 : 0, width);
-      });
-      continue;
+namespace {
+
+/// Whether all bytes that the lanes of the row touch are defined.
+template <class Word>
+bool all_defined(const std::uint8_t* defined, const LdsRow& row, unsigned words) {
+  constexpr auto ones = static_cast<Word>(std::numeric_limits<Word>::max() / 0xff);
+  Word all = ones;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    for (unsigned i = 0; i < words; ++i) {
+      Word w;
+      std::memcpy(&w, &defined[row.at[lane] + i * sizeof w], sizeof w);
+      all &= w;
     }
-    if (facts.use.writes.empty())
-      continue;             // an atomic that returns nothing
-    Mask defined = ~inside; // outside of LDS zeros are read
-    for_each_lane(inside, [&](unsigned lane) {
-      std::uint32_t bytes = 0;
-      std::memcpy(&bytes, &lds_[address[lane] + 4 * d], width);
-      defined |= Mask{bytes != 0} << lane;
-    });
+  return all == ones;
+}
+
+/// Bit l: whether any byte of the width at address l, `ahead` bytes further on, is defined.
+template <class Word>
+std::uint64_t any_defined(const std::uint8_t* defined, const LdsRow& row, unsigned ahead) {
+  std::uint64_t mask = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Word w;
+    std::memcpy(&w, &defined[row.at[lane] + ahead], sizeof w);
+    mask |= std::uint64_t{w != 0} << lane;
+  }
+  return mask;
+}
+
+} // namespace
+
+/// Loads of lanes that are all inside of LDS.
+void UninitCheck::lds_load(State& s, const Op& op, const OpFacts& facts, const LdsRow& row,
+                           unsigned first, Mask mask) {
+  const std::uint8_t* const bytes = lds_.data();
+  const unsigned dwords = (facts.bytes + 3u) / 4;
+  const auto run_defined = [&] {
+    return !std::memchr(bytes + row.at[0], 0, std::size_t{lanes} * facts.bytes);
+  };
+  const bool clean = row.run            ? run_defined()
+                     : facts.bytes == 1 ? all_defined<std::uint8_t>(bytes, row, 1)
+                     : facts.bytes == 2 ? all_defined<std::uint16_t>(bytes, row, 1)
+                     : facts.bytes % 8  ? all_defined<std::uint32_t>(bytes, row, dwords)
+                                        : all_defined<std::uint64_t>(bytes, row, dwords / 2);
+  for (unsigned d = 0; d < dwords; ++d) {
+    Mask defined = ~Mask{0};
+    if (!clean)
+      defined = facts.bytes == 1   ? any_defined<std::uint8_t>(bytes, row, 0)
+                : facts.bytes == 2 ? any_defined<std::uint16_t>(bytes, row, 0)
+                                   : any_defined<std::uint32_t>(bytes, row, 4 * d);
     write(s, first + d, mask, {defined, op.pc}, op.pc);
   }
 }
 
+/// Stores of lanes that are all inside of LDS.
+void UninitCheck::lds_store(State& s, const OpFacts& facts, const LdsRow& row, unsigned first,
+                            Mask mask) {
+  const unsigned dwords = (facts.bytes + 3u) / 4, width = std::min<unsigned>(facts.bytes, 4);
+  Mask all = ~Mask{0};
+  for (unsigned d = 0; d < dwords; ++d)
+    all &= s.v(first + d);
+  std::uint8_t* const bytes = lds_.data();
+  if ((all & mask) == mask) {
+    // Lanes that do not count repeat the address of one that does.
+    constexpr std::uint8_t ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    if (row.run)
+      std::memset(&bytes[row.at[0]], 1, std::size_t{lanes} * facts.bytes);
+    else if (facts.bytes == 16)
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        std::memcpy(&bytes[row.at[lane]], ones, 16);
+    else if (facts.bytes == 8)
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        std::memcpy(&bytes[row.at[lane]], ones, 8);
+    else if (facts.bytes == 4)
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        std::memcpy(&bytes[row.at[lane]], ones, 4);
+    else
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        std::memcpy(&bytes[row.at[lane]], ones, facts.bytes);
+    return;
+  }
+  for (unsigned d = 0; d < dwords; ++d) {
+    const Mask defined = s.v(first + d);
+    for_each_lane(mask, [&](unsigned lane) {
+      std::memset(&bytes[row.at[lane] + 4 * d], defined >> lane & 1 ? 1 : 0, width);
+    });
+  }
+}
+
+/// One piece of an access to LDS: `first` is the data register (a destination of loads, a source of
+/// writes).
+void UninitCheck::lds_access(State& s, const Op& op, const OpFacts& facts, const LdsRow& row,
+                             unsigned first, Mask mask) {
+  if (!facts.store && facts.use.writes.empty())
+    return; // an atomic that returns nothing
+  Mask inside = mask;
+  if (std::uint64_t{row.highest} + facts.bytes > lds_bytes_) [[unlikely]] {
+    inside = 0;
+    for_each_lane(mask, [&](unsigned lane) {
+      if (std::uint64_t{row.at[lane]} + facts.bytes <= lds_bytes_)
+        inside |= std::uint64_t{1} << lane;
+    });
+    // Outside of LDS zeros are read.
+    for (unsigned d = 0; !facts.store && d < (facts.bytes + 3u) / 4; ++d)
+      write(s, first + d, mask & ~inside, {}, op.pc);
+    if (!inside)
+      return;
+    LdsRow rest;
+    fill_row(rest, row.at, 0, inside, facts.bytes);
+    lds_access(s, op, facts, rest, first, inside);
+    return;
+  }
+  if (facts.store)
+    lds_store(s, facts, row, first, inside);
+  else
+    lds_load(s, op, facts, row, first, inside);
+}
+
 void UninitCheck::lds(State& s, const Wave& wave, const Op& op, const OpFacts& facts,
-                      const LaneRow* address) {
+                      const LdsRow* rows) {
   const Mask exec = wave.exec();
   if (!exec)
     return;
@@ -94,28 +182,28 @@ void UninitCheck::lds(State& s, const Wave& wave, const Op& op, const OpFacts& f
   if (facts.atomic) {
     // The memory stays what it was; operands that are undefined make it so.
     if (!facts.use.writes.empty() && facts.pieces == 1)
-      lds_access(s, op, facts, address[0], data_register(op, op.dst), exec);
+      lds_access(s, op, facts, rows[0], data_register(op, op.dst), exec);
     else
       facts.use.writes.for_each([&](unsigned r) { write(s, r, exec, {}, op.pc); });
     if (!facts.counts_lanes)
       for (unsigned d = 0; d < dwords; ++d) {
-        const Mask bad = exec & ~s.v[data_register(op, op.vdata) + d];
+        const Mask bad = exec & ~s.v(data_register(op, op.vdata) + d);
         for_each_lane(bad, [&](unsigned lane) {
-          if (std::uint64_t{address[0][lane]} + facts.bytes <= lds_bytes_)
-            std::memset(&lds_[address[0][lane] + 4 * d], 0, 4);
+          if (std::uint64_t{rows[0].at[lane]} + facts.bytes <= lds_bytes_)
+            std::memset(&lds_[rows[0].at[lane] + 4 * d], 0, 4);
         });
       }
     return;
   }
   for (unsigned piece = 0; piece < facts.pieces; ++piece) {
     const unsigned reg = facts.store ? (piece ? op.vdata1 : op.vdata) : op.dst + piece * dwords;
-    lds_access(s, op, facts, address[piece], data_register(op, reg), exec);
+    lds_access(s, op, facts, rows[piece], data_register(op, reg), exec);
   }
   // Equal offsets: one access fills both halves.
   if (facts.load && facts.pieces == 1)
     facts.use.writes.for_each([&](unsigned r) {
       if (r >= data_register(op, op.dst) + dwords)
-        s.v[r] = s.v[data_register(op, op.dst)];
+        s.set_v(r, s.v(data_register(op, op.dst)));
     });
 }
 
@@ -126,9 +214,9 @@ void UninitCheck::lane_move(State& s, const Wave& wave, const Op& op, const OpFa
     return;
   const bool swizzle = std::string_view(op.info->mnemonic) == "ds_swizzle_b32";
   const unsigned from = swizzle ? op.vaddr : data_register(op, op.vdata);
-  if (!swizzle && (exec & ~s.v[op.vaddr]))
+  if (!swizzle && (exec & ~s.v(op.vaddr)))
     check_address(s, wave, op, op.vaddr, 1);
-  if ((s.v[from] & exec) == exec) {
+  if ((s.v(from) & exec) == exec) {
     facts.use.writes.for_each([&](unsigned r) { write(s, r, exec, {}, op.pc); });
     return;
   }
@@ -139,7 +227,7 @@ void UninitCheck::lane_move(State& s, const Wave& wave, const Op& op, const OpFa
   moving.dst = 2;
   std::memcpy(shadow_->v[0], wave.v[op.vaddr], sizeof(LaneRow));
   for (unsigned lane = 0; lane < lanes; ++lane)
-    shadow_->v[moving.vdata][lane] = s.v[from] >> lane & 1 ? 0 : 1; // zeros made up are defined
+    shadow_->v[moving.vdata][lane] = s.v(from) >> lane & 1 ? 0 : 1; // zeros made up are defined
   shadow_->set_exec(exec);
   shadow_->tally = nullptr;
   op.execute(*shadow_, moving);
@@ -159,7 +247,7 @@ void UninitCheck::private_memory(State& s, const Op& op, const OpFacts& facts,
     return static_cast<std::size_t>(byte) / 4 * lanes + lane;
   };
   for (unsigned d = 0; d < dwords; ++d) {
-    Mask defined = facts.store ? s.v[first + d] : 0;
+    Mask defined = facts.store ? s.v(first + d) : 0;
     for_each_lane(mask, [&](unsigned lane) {
       for (unsigned i = 0; i < width; ++i) {
         const std::int64_t byte = offset[lane] + 4 * d + i;
@@ -227,7 +315,6 @@ void UninitCheck::memory(State& s, const Wave& wave, const Op& op, const OpFacts
     const std::uint32_t* low = wave.v[op.vaddr];
     const std::uint32_t* high = low + lanes;
     Mask to_lds = 0, to_private = 0;
-    LaneRow address = {};
     for_each_lane(exec, [&](unsigned lane) {
       const Mask bit = Mask{1} << lane;
       const std::uint64_t at =
@@ -236,12 +323,14 @@ void UninitCheck::memory(State& s, const Wave& wave, const Op& op, const OpFacts
         to_lds |= bit;
       if (at >> 32 == Dispatch::private_aperture)
         to_private |= bit;
-      address[lane] = static_cast<std::uint32_t>(at);
       offset[lane] = static_cast<std::int64_t>(static_cast<std::uint32_t>(at));
     });
     global &= ~(to_lds | to_private);
-    if (to_lds && !facts.atomic)
-      lds_access(s, op, facts, address, data_register(op, facts.store ? op.vdata : op.dst), to_lds);
+    if (to_lds && !facts.atomic) {
+      LdsRow row;
+      fill_row(row, low, static_cast<std::uint32_t>(op.offset), to_lds, facts.bytes);
+      lds_access(s, op, facts, row, data_register(op, facts.store ? op.vdata : op.dst), to_lds);
+    }
     if (to_private && !facts.atomic)
       private_memory(s, op, facts, offset, to_private);
   }
@@ -255,10 +344,10 @@ void UninitCheck::memory(State& s, const Wave& wave, const Op& op, const OpFacts
                                 : 1;
     for (unsigned d = 0; d < values * ((facts.bytes + 3u) / 4); ++d) {
       const unsigned r = data_register(op, op.vdata) + d;
-      if (const Mask bad = global & ~s.v[r]) [[unlikely]] {
+      if (const Mask bad = global & ~s.v(r)) [[unlikely]] {
         decides(wave, op, "an undefined value is written to memory", bad, s.origin[r],
                 vector_name(r));
-        s.v[r] |= global;
+        s.set_v(r, s.v(r) | global);
       }
     }
   }

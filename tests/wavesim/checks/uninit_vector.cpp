@@ -40,11 +40,11 @@ UninitCheck::Value UninitCheck::source(State& s, const Wave&, const Op& op, unsi
   const Source& from = op.src[i];
   if (is_vector(from)) {
     const unsigned r = number_of(from) + dword;
-    return {s.v[r], s.origin[r]};
+    return {s.v(r), s.origin[r]};
   }
   if (from.kind == Source::Kind::sgpr) {
     const unsigned r = std::min(from.reg + dword, 127u);
-    return {s.s[r] == ~0u ? all_lanes : 0, s.s_origin[r]};
+    return {s.s(r) == ~0u ? all_lanes : 0, s.s_origin[r]};
   }
   if (from.kind == Source::Kind::scc && !s.scc)
     return {0, 0};
@@ -172,7 +172,7 @@ bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFact
     const Value from = source(s, wave, op, 0, 0);
     const unsigned to = op.dst;
     if (to < 128 && to != code_exec && to != code_exec + 1u) {
-      s.s[to] = from.lanes >> lane & 1 ? ~0u : 0;
+      s.set_s(to, from.lanes >> lane & 1 ? ~0u : 0);
       s.s_origin[to] = from.origin ? from.origin : op.pc;
     }
     return true;
@@ -184,13 +184,13 @@ bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFact
         63;
     // A lane mask with a few undefined bits is not worth losing the others.
     Value from = source(s, wave, op, 0, 0);
-    if (op.src[0].kind == Source::Kind::sgpr && s.s[op.src[0].reg] != 0)
+    if (op.src[0].kind == Source::Kind::sgpr && s.s(op.src[0].reg) != 0)
       from.lanes = all_lanes;
     write(s, op.dst, lane_bit(lane), from, op.pc);
     return true;
   }
   if (name == "v_swap_b32") {
-    const Value a{s.v[op.dst], s.origin[op.dst]}, b = source(s, wave, op, 0, 0);
+    const Value a{s.v(op.dst), s.origin[op.dst]}, b = source(s, wave, op, 0, 0);
     write(s, op.dst, exec, b, op.pc);
     write(s, op.src[0].reg, exec, a, op.pc);
     return true;
@@ -261,7 +261,7 @@ bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFact
     }
     write(s, dst, exec, low, op.pc);
     write(s, dst + 1, exec, whole, op.pc);
-    facts.use.scalar_writes.for_each([&](unsigned r) { s.s[r] = ~0u; });
+    facts.use.scalar_writes.for_each([&](unsigned r) { s.set_s(r, ~0u); });
     return true;
   }
   return false;
@@ -279,17 +279,26 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
     });
     return;
   }
-  // The usual case first: nothing undefined anywhere.
+  // The usual case first: nothing undefined goes in, so nothing undefined comes out.
+  if (!facts.use.reads.meets(s.partial()) && !facts.use.scalar_reads.meets(s.partial_scalars()) &&
+      !(op.info->flags & op_exec_any) && (!op.dpp || (op.row_mask == 15 && op.bank_mask == 15)))
+      [[likely]] {
+    if (facts.use.writes.meets(s.partial()))
+      facts.use.writes.for_each([&](unsigned r) { write(s, r, exec, {}, op.pc); });
+    if (facts.use.scalar_writes.meets(s.partial_scalars()))
+      facts.use.scalar_writes.for_each([&](unsigned r) { s.set_s(r, ~0u); });
+    return;
+  }
   Value value;
   facts.use.reads.for_each([&](unsigned r) {
-    if (~s.v[r] & (facts.reads_all_lanes ? all_lanes : exec))
+    if (~s.v(r) & (facts.reads_all_lanes ? all_lanes : exec))
       value.origin = s.origin[r];
-    value.lanes &= s.v[r];
+    value.lanes &= s.v(r);
   });
   const bool lane_masks =
       op.info->flags & op_carry_in || facts.op->src[3].kind != Source::Kind::none;
   facts.use.scalar_reads.for_each([&](unsigned r) {
-    if (s.s[r] == ~0u || r == code_exec || r == code_exec + 1u)
+    if (s.s(r) == ~0u || r == code_exec || r == code_exec + 1u)
       return;
     const Source& carry = op.src[3].kind != Source::Kind::none ? op.src[3] : op.src[2];
     if (lane_masks && carry.kind == Source::Kind::sgpr && (r == carry.reg || r == carry.reg + 1u))
@@ -303,7 +312,7 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
   // DPP: a lane's source may be another lane, so the mask above does not tell.
   if (op.dpp) {
     bool touched = false;
-    facts.use.reads.for_each([&](unsigned r) { touched |= s.v[r] != all_lanes; });
+    facts.use.reads.for_each([&](unsigned r) { touched |= s.v(r) != all_lanes; });
     if (touched || !(op.row_mask == 15 && op.bank_mask == 15)) {
       value = {};
       Mask lanes_written = exec;
@@ -342,8 +351,8 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
     if (r == code_exec || r == code_exec + 1u)
       return;
     const unsigned first = op.format == Format::vopc && !op.sdwa ? code_vcc : op.sdst;
-    s.s[r] = static_cast<std::uint32_t>(r == first ? defined : defined >> 32);
-    if (s.s[r] != ~0u)
+    s.set_s(r, static_cast<std::uint32_t>(r == first ? defined : defined >> 32));
+    if (s.s(r) != ~0u)
       s.s_origin[r] = value.origin ? value.origin : op.pc;
   });
 }
@@ -351,10 +360,9 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
 /// An element of D needs a row of A, a column of B and itself.
 void UninitCheck::matrix(State& s, const Op& op, const OpFacts& facts) {
   const MfmaFact& m = *facts.mfma;
-  bool clean = true;
-  facts.use.reads.for_each([&](unsigned r) { clean &= s.v[r] == all_lanes; });
-  if (clean) {
-    facts.use.writes.for_each([&](unsigned r) { s.v[r] = all_lanes; });
+  if (!facts.use.reads.meets(s.partial())) {
+    if (facts.use.writes.meets(s.partial()))
+      facts.use.writes.for_each([&](unsigned r) { s.set_v(r, all_lanes); });
     return;
   }
   std::uint64_t origin = 0;
@@ -366,7 +374,7 @@ void UninitCheck::matrix(State& s, const Op& op, const OpFacts& facts) {
     for (unsigned slot = 0; slot < slots; ++slot) {
       const unsigned r = number_of(from) + slot * bits / 32;
       for (unsigned part = 0; part < std::max(bits / 32, 1u); ++part)
-        for (Mask left = ~s.v[r + part]; left; left &= left - 1) {
+        for (Mask left = ~s.v(r + part); left; left &= left - 1) {
           const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
           const MatrixElement e = is_a ? m.a_element(lane, slot) : m.b_element(lane, slot);
           (is_a ? bad_row[e.block][e.row] : bad_column[e.block][e.column]) = true;
@@ -398,9 +406,9 @@ void UninitCheck::matrix(State& s, const Op& op, const OpFacts& facts) {
       const unsigned r = slot * each + part;
       const unsigned from = m.sparse ? dst + r : number_of(c) + r;
       if (m.sparse || is_vector(c)) {
-        if (~s.v[from])
+        if (~s.v(from))
           origin = s.origin[from];
-        defined &= s.v[from];
+        defined &= s.v(from);
       }
     }
     for (unsigned part = 0; part < each; ++part)

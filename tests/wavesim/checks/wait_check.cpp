@@ -1,6 +1,7 @@
 #include "checks/wait_check.hpp"
 
 #include "checks/findings.hpp"
+#include "checks/lds_addresses.hpp"
 #include "machine/wave.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +72,7 @@ void check_scalars(const Wave& wave, const Op& op, const OpFacts& facts, Outstan
 }
 
 void check_lds_direct(const Wave& wave, const Op& op, const OpFacts& facts, const Outstanding& out,
-                      const std::uint32_t (*address)[64]) {
+                      const LdsRow* rows) {
   for (const OutstandingOp& load : out.vector().ops()) {
     if (!load.facts->lds_direct || load.lds_begin == load.lds_end)
       continue;
@@ -80,7 +81,7 @@ void check_lds_direct(const Wave& wave, const Op& op, const OpFacts& facts, cons
     for (unsigned piece = 0; piece < facts.pieces; ++piece)
       for (std::uint64_t left = wave.exec(); left; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
-        const std::uint32_t at = address[piece][lane];
+        const std::uint32_t at = rows[piece].at[lane];
         if (at >= load.lds_end || at + facts.bytes <= load.lds_begin)
           continue;
         const std::uint32_t loader = at > load.lds_begin ? (at - load.lds_begin) / 4 : 0;
@@ -107,15 +108,15 @@ void check_lds_direct(const Wave& wave, const Op& op, const OpFacts& facts, cons
 } // namespace
 
 void check_wait(const Wave& wave, const Op& op, const OpFacts& facts, Outstanding& out,
-                const std::uint32_t (*lds_address)[64]) {
+                const LdsRow* lds_rows) {
   if (!out.nothing_pending() && wave.gpr_index == 0) {
     if (facts.use.reads.meets(out.registers()) || facts.use.writes.meets(out.registers()))
       check_vectors(wave, op, facts, out);
     if (facts.use.scalar_reads.meets(out.scalars()) || facts.use.scalar_writes.meets(out.scalars()))
       check_scalars(wave, op, facts, out);
   }
-  if (lds_address && !out.vector().empty())
-    check_lds_direct(wave, op, facts, out, lds_address);
+  if (lds_rows && !out.vector().empty())
+    check_lds_direct(wave, op, facts, out, lds_rows);
 }
 
 } // namespace wavesim

@@ -7,10 +7,11 @@
 namespace wavesim {
 
 struct Wave;
+struct LdsRow;
 
-/// Before `op` runs. `lds_address`: its LDS byte addresses where it is a DS instruction (one row
+/// Before `op` runs. `lds_rows`: its LDS byte addresses where it is a DS instruction (one row
 /// for each piece), else null.
 void check_wait(const Wave& wave, const Op& op, const OpFacts& facts, Outstanding& outstanding,
-                const std::uint32_t (*lds_address)[64]);
+                const LdsRow* lds_rows);
 
 } // namespace wavesim

@@ -140,6 +140,20 @@ void count_global(Wave& wave, const Op& op, const std::uint64_t* address, std::u
     remember(lines, access, traffic);
 }
 
+/// The usual few lines, known already, are found without a call.
+static void add_run(LineSet& set, std::uint64_t base, std::uint64_t bytes) {
+  const std::uint64_t first = base / line_bytes, last = (base + bytes - 1) / line_bytes;
+  constexpr std::uint64_t few = 4;
+  if (last - first < few && first != 0) { // in the table of known lines 0 is none
+    std::uint64_t missing = 0;
+    for (std::uint64_t line = first; line <= last; ++line)
+      missing |= set.unknown(line);
+    if (missing == 0)
+      return;
+  }
+  set.add(base, bytes);
+}
+
 void count_global_run(Wave& wave, const Op& op, std::uint64_t base, std::uint64_t bytes,
                       Traffic traffic) {
   OpTally& record = add_bytes(wave, op, lanes, bytes, traffic);
@@ -151,9 +165,9 @@ void count_global_run(Wave& wave, const Op& op, std::uint64_t base, std::uint64_
       record.tcp_accesses += (at + quad_bytes - 1) / line_bytes - at / line_bytes + 1;
   GroupLines& lines = lines_of(*wave.group);
   if (reads(traffic))
-    lines.read.add(base, lanes * bytes);
+    add_run(lines.read, base, lanes * bytes);
   if (writes(traffic))
-    lines.written.add(base, lanes * bytes);
+    add_run(lines.written, base, lanes * bytes);
 }
 
 } // namespace wavesim

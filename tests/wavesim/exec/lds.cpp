@@ -7,16 +7,16 @@ namespace wavesim::WAVESIM_SIMD_NS {
 
 namespace {
 
+/// `run`: all lanes are active, and one behind the other.
 template <Width W>
-void read_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_t offset,
-             std::uint32_t* row, std::uint64_t exec) {
+[[gnu::always_inline]] inline void read_plain(Wave& w, const std::uint32_t* address,
+                                              std::uint32_t offset, std::uint32_t* row,
+                                              std::uint64_t exec, bool run) {
   constexpr unsigned bytes = width_bytes(W);
-  if (OpTally* record = lds_record(w, op, exec)) [[unlikely]]
-    count_lds_access<bytes>(*record, false, false, address, offset, exec);
   alignas(64) LaneRow sums;
   const std::uint64_t inside = lds_in_range_wrapped(w, address, offset, bytes, exec, sums);
   const std::byte* base = w.group->lds + offset;
-  if (W == Width::dword && inside == all_lanes && lds_is_run(address, bytes)) {
+  if (W == Width::dword && run && inside == all_lanes) {
     load_run<W>(row, base + address[0]);
     return;
   }
@@ -25,19 +25,57 @@ void read_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_t 
 }
 
 template <Width W>
-void write_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_t offset,
-              const std::uint32_t* row, std::uint64_t exec) {
+[[gnu::always_inline]] inline void write_plain(Wave& w, const std::uint32_t* address,
+                                               std::uint32_t offset, const std::uint32_t* row,
+                                               std::uint64_t exec, bool run) {
   constexpr unsigned bytes = width_bytes(W);
-  if (OpTally* record = lds_record(w, op, exec)) [[unlikely]]
-    count_lds_access<bytes>(*record, true, false, address, offset, exec);
   alignas(64) LaneRow sums;
   const std::uint64_t inside = lds_in_range_wrapped(w, address, offset, bytes, exec, sums);
   std::byte* base = w.group->lds + offset;
-  if (W == Width::dword && inside == all_lanes && lds_is_run(address, bytes)) {
+  if (W == Width::dword && run && inside == all_lanes) {
     store_run<W>(row, base + address[0]);
     return;
   }
   store_lanes<W>(row, inside, [&](unsigned lane) { return base + address[lane]; });
+}
+
+// Counting has functions of its own: a call in the middle would cost those who do not count.
+
+template <Width W>
+[[gnu::noinline]] void read_counted(Wave& w, const Op& op, const std::uint32_t* address,
+                                    std::uint32_t offset, std::uint32_t* row, std::uint64_t exec) {
+  constexpr unsigned bytes = width_bytes(W);
+  const bool run = exec == all_lanes && lds_is_run(address, bytes);
+  count_lds_access<bytes>(*lds_record(w, op, exec), false, false, address, offset, exec, run);
+  read_plain<W>(w, address, offset, row, exec, run);
+}
+
+template <Width W>
+[[gnu::noinline]] void write_counted(Wave& w, const Op& op, const std::uint32_t* address,
+                                     std::uint32_t offset, const std::uint32_t* row,
+                                     std::uint64_t exec) {
+  constexpr unsigned bytes = width_bytes(W);
+  const bool run = exec == all_lanes && lds_is_run(address, bytes);
+  count_lds_access<bytes>(*lds_record(w, op, exec), true, false, address, offset, exec, run);
+  write_plain<W>(w, address, offset, row, exec, run);
+}
+
+template <Width W>
+void read_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_t offset,
+             std::uint32_t* row, std::uint64_t exec) {
+  if (w.tally) [[unlikely]]
+    return read_counted<W>(w, op, address, offset, row, exec);
+  const bool run = W == Width::dword && exec == all_lanes && lds_is_run(address, width_bytes(W));
+  read_plain<W>(w, address, offset, row, exec, run);
+}
+
+template <Width W>
+void write_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_t offset,
+              const std::uint32_t* row, std::uint64_t exec) {
+  if (w.tally) [[unlikely]]
+    return write_counted<W>(w, op, address, offset, row, exec);
+  const bool run = W == Width::dword && exec == all_lanes && lds_is_run(address, width_bytes(W));
+  write_plain<W>(w, address, offset, row, exec, run);
 }
 
 template <Width W>

@@ -122,14 +122,15 @@ constexpr std::uint32_t lds_phase_count(LdsPhases phases) {
   return phases == LdsPhases::halves ? 2 : phases == LdsPhases::quarters ? 4 : 8;
 }
 
-/// Adds one access of `Bytes` a lane to the record of this instruction. Counting is on.
+/// Adds one access of `Bytes` a lane to the record of this instruction. Counting is on. `run`: all
+/// lanes are active, and one behind the other.
 template <unsigned Bytes>
 inline void count_lds_access(OpTally& record, bool write, bool atomic, const std::uint32_t* address,
-                             std::uint32_t offset, std::uint64_t exec) {
+                             std::uint32_t offset, std::uint64_t exec, bool run) {
   constexpr bool even = Bytes == 4 || Bytes == 8 || Bytes == 16;
   const LdsPhases phases = lds_phases(Bytes, write);
   if constexpr (even)
-    if ((exec == ~0ull && (address[0] + offset) % Bytes == 0 && lds_is_run(address, Bytes)) ||
+    if ((run && (address[0] + offset) % Bytes == 0) ||
         lds_conflict_free<Bytes>(phases, address, offset, exec)) {
       record.lds_clocks += lds_phase_count(phases);
       return;

@@ -14,7 +14,8 @@ void atomic_at(Wave& w, const Op& op, const std::uint32_t* address, std::uint32_
                const AtomicRows& rows, std::uint64_t exec) {
   constexpr unsigned bytes = sizeof(T);
   if (w.tally) [[unlikely]]
-    count_lds_access<bytes>(w.tally->of(op.id), true, true, address, offset, exec);
+    count_lds_access<bytes>(w.tally->of(op.id), true, true, address, offset, exec,
+                            exec == all_lanes && lds_is_run(address, bytes));
   alignas(64) LaneRow sums;
   const std::uint64_t inside = lds_in_range_wrapped(w, address, offset, bytes, exec, sums);
   alignas(64) std::uint64_t host[lanes];

@@ -4,6 +4,8 @@
 
 #include "isa/op.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 namespace wavesim {
@@ -20,7 +22,6 @@ public:
   virtual void start(Workgroup&) {}
   /// `op` is about to run (Wave::pc is already behind it). False: it is skipped.
   virtual bool before(Wave&, const Op&) { return true; }
-  virtual void after(Wave&, const Op&) {}
   /// With Workgroup::throws_faults: a lane of `op` may not touch its memory. True: it runs again,
   /// with what EXEC is now; EXEC then becomes what it was.
   virtual bool fault(Wave&, const Op&, const MemoryFault&) { return false; }
@@ -37,6 +38,12 @@ class ObserverFactory {
 public:
   virtual ~ObserverFactory() = default;
   virtual std::unique_ptr<Observer> make() = 0;
+  /// Of no other factory of the process, whereas its address may become that of a later one.
+  std::uint64_t serial() const { return serial_; }
+
+private:
+  inline static std::atomic<std::uint64_t> factories{0};
+  std::uint64_t serial_ = ++factories;
 };
 
 } // namespace wavesim

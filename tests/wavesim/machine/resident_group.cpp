@@ -121,9 +121,10 @@ void ResidentGroup::start(const Dispatch& dispatch, std::uint64_t linear, Tally*
     for (WavePace& pace : paces_)
       pace.start(group_.wave_count);
   }
-  if (observers_ != options.observers) {
-    observers_ = options.observers;
-    observer_ = observers_ ? observers_->make() : nullptr;
+  if (const std::uint64_t maker = options.observers ? options.observers->serial() : 0;
+      maker != observer_maker_) {
+    observer_maker_ = maker;
+    observer_ = maker ? options.observers->make() : nullptr;
   }
   group_.throws_faults = false;
   if (observer_)
@@ -209,10 +210,8 @@ static bool run_wave(Wave& wave, const CodeObject& code, std::uint64_t left,
     ++wave.retired;
     const auto execute = [&] {
       if constexpr (Observe) {
-        if (observer->before(wave, *op)) {
+        if (observer->before(wave, *op))
           execute_watched(wave, *op, *observer);
-          observer->after(wave, *op);
-        }
       } else {
         op->execute(wave, *op);
       }

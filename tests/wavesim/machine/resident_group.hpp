@@ -60,7 +60,7 @@ private:
   unsigned alive_ = 0;
   Tally* tally_ = nullptr;
   std::unique_ptr<Observer> observer_; ///< kept while the same factory asks for one
-  ObserverFactory* observers_ = nullptr;
+  std::uint64_t observer_maker_ = 0;   ///< ObserverFactory::serial of that factory; 0: none
 };
 
 } // namespace wavesim

@@ -238,6 +238,30 @@ __global__ void memory_misaligned(char* out) {
   *reinterpret_cast<volatile unsigned*>(at) = 1; // misaligned
 }
 
+__global__ void memory_misaligned_lds(unsigned* out) {
+  __shared__ unsigned buffer[96];
+  buffer[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  unsigned x;
+  const unsigned at = 4 * threadIdx.x + (threadIdx.x == 3 ? 2 : 0);
+  asm volatile("ds_read_b32 %0, %1\ns_waitcnt lgkmcnt(0)" // misaligned_lds
+               : "=v"(x)
+               : "v"(at), "v"(buffer)
+               : "memory");
+  out[threadIdx.x] = x;
+}
+
+__global__ void memory_private_outside(unsigned* out) {
+  unsigned x;
+  const unsigned at = threadIdx.x == 5 ? 1u << 24 : 0;
+  volatile unsigned mine[4] = {1, 2, 3, 4};
+  asm volatile("scratch_load_dword %0, %1, off\ns_waitcnt vmcnt(0)" // private_outside
+               : "=v"(x)
+               : "v"(at)
+               : "memory");
+  out[threadIdx.x] = x + mine[threadIdx.x & 3];
+}
+
 __global__ void memory_scalar(unsigned* out, const unsigned* in) {
   out[threadIdx.x] = threadIdx.x + in[0]; // memory_scalar
 }
@@ -320,6 +344,32 @@ __global__ void uninit_exec(unsigned* out) {
                "s_and_saveexec_b64 s[60:61], vcc\n" // uninit_exec
                "s_mov_b64 exec, s[60:61]" ::
                    : "v91", "vcc", "s60", "s61", "scc");
+  out[threadIdx.x] = 1;
+}
+
+__global__ void uninit_exec_by_comparison(unsigned* out) {
+  asm volatile("s_mov_b64 s[60:61], exec\n"
+               "v_cmpx_eq_u32 vcc, 1, v91\n"
+               "s_mov_b64 exec, s[60:61]" ::
+                   : "v91", "vcc", "s60", "s61", "scc");
+  out[threadIdx.x] = 1;
+}
+
+__global__ void uninit_branch_by_vcc(unsigned* out) {
+  asm volatile("s_mov_b64 vcc, s[70:71]\n"
+               "s_nop 4\n"
+               "s_cbranch_vccnz 1f\n"
+               "1:" ::
+                   : "vcc", "s70", "s71");
+  out[threadIdx.x] = 1;
+}
+
+// The buffer descriptor of zeros lets nothing through to memory.
+__global__ void uninit_scalar_address(unsigned* out) {
+  asm volatile("s_mov_b64 s[40:41], 0\ns_mov_b64 s[42:43], 0\n"
+               "buffer_load_dword v40, off, s[40:43], s70\n"
+               "s_waitcnt vmcnt(0)" ::
+                   : "v40", "s40", "s41", "s42", "s43", "s70");
   out[threadIdx.x] = 1;
 }
 
@@ -425,6 +475,18 @@ HAZARD_PAIR(hazard_vccz_source, "v_cmp_eq_u32 vcc, v32, v33", NOPS(3), NOPS(4),
             "v_add_u32 v34, src_vccz, v35")
 HAZARD_PAIR(hazard_execz_source, "v_cmpx_eq_u32 vcc, v32, v32", NOPS(3), NOPS(4),
             "v_add_u32 v34, src_execz, v35")
+// Matrix and dot instructions that take two passes, or four in fp64.
+#define TWO_PASSES "v_mfma_f32_4x4x4_16b_f16 v[32:35], v[36:37], v[38:39], v[32:35]"
+#define F64_PASSES "v_mfma_f64_4x4x4_4b_f64 v[32:33], v[34:35], v[36:37], v[32:33]"
+HAZARD_PAIR(hazard_dot, "v_dot2_f32_f16 v35, v36, v37, v38", NOPS(1), NOPS(2),
+            "v_add_f32 v34, v35, v36")
+HAZARD_PAIR(hazard_exec_to_matrix, "v_cmpx_eq_u32 vcc, v32, v32", NOPS(2), NOPS(3), TWO_PASSES)
+HAZARD_PAIR(hazard_overwritten, TWO_PASSES, NOPS(3), NOPS(4), "v_mov_b32 v35, 1.0")
+HAZARD_PAIR(hazard_two_passes_in_place, TWO_PASSES, NOPS(0), NOPS(1), TWO_PASSES)
+HAZARD_PAIR(hazard_f64_to_memory, F64_PASSES, NOPS(7), NOPS(8),
+            "buffer_store_dword v32, off, s[40:43], 0")
+HAZARD_PAIR(hazard_f64_to_fma, F64_PASSES, NOPS(0), NOPS(1),
+            "v_fma_f64 v[38:39], v[34:35], v[36:37], v[34:35]")
 // Sound: the other kinds may follow at once.
 HAZARD_CODE(hazard_none_narrow_store,
             "buffer_store_dwordx2 v[32:33], off, s[40:43], 0\nv_mov_b32 v33, 1.0")

@@ -262,6 +262,24 @@ TEST_F(Memory, Misaligned) {
   EXPECT_EQ(found[0].address, reinterpret_cast<std::uintptr_t>(out.data()) + 13);
 }
 
+TEST_F(Memory, MisalignedInLds) {
+  const auto found = run("memory", "memory_misaligned_lds", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "read", "misaligned_lds");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 3);
+  EXPECT_FALSE(found[0].failing); // works on the hardware
+  EXPECT_EQ(found[0].space, "LDS");
+  EXPECT_EQ(found[0].address, 14u);
+}
+
+TEST_F(Memory, PrivateOutside) {
+  const auto found = run("memory", "memory_private_outside", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_EQ(found[0].what, std::string("private memory is accessed outside of what a lane has"));
+  expect_line(found[0].here, "read", "private_outside");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 5);
+}
+
 TEST_F(Memory, ScalarLoad) {
   const auto found = run("memory", "memory_scalar", line(1, 64), out.data(),
                          static_cast<const unsigned*>(nullptr));
@@ -359,6 +377,23 @@ TEST_F(Uninit, BranchAndExec) {
   ASSERT_EQ(found.size(), 1u) << texts(found);
   EXPECT_NE(found[0].what.find("EXEC"), std::string::npos);
   EXPECT_EQ(found[0].here.lanes, all_lanes);
+}
+
+TEST_F(Uninit, ComparisonVccAndScalarAddress) {
+  auto found = run("uninit", "uninit_exec_by_comparison", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].what.find("EXEC"), std::string::npos);
+  EXPECT_TRUE(found[0].here.instruction.starts_with("v_cmpx_eq_u32")) << texts(found);
+  Findings::instance().clear();
+  found = run("uninit", "uninit_branch_by_vcc", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].what.find("branch"), std::string::npos);
+  EXPECT_TRUE(found[0].here.instruction.starts_with("s_cbranch_vccnz")) << texts(found);
+  Findings::instance().clear();
+  found = run("uninit", "uninit_scalar_address", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_NE(found[0].what.find("address"), std::string::npos);
+  EXPECT_TRUE(found[0].here.instruction.starts_with("buffer_load_dword")) << texts(found);
 }
 
 TEST_F(Uninit, PrivateMemory) {
@@ -481,6 +516,12 @@ constexpr HazardCase hazard_cases[] = {
     {"hazard_m0_to_addtid", "0 wait states between the two, 1 are", "ds_read_addtid_b32"},
     {"hazard_m0_to_lds_load", "0 wait states between the two, 1 are", "buffer_load_dword"},
     {"hazard_vccz_source", "4 wait states between the two, 5 are", "v_add_u32"},
+    {"hazard_dot", "2 wait states between the two, 3 are", "v_add_f32"},
+    {"hazard_exec_to_matrix", "3 wait states between the two, 4 are", "v_mfma_f32_4x4x4"},
+    {"hazard_overwritten", "4 wait states between the two, 5 are", "v_mov_b32"},
+    {"hazard_two_passes_in_place", "1 wait states between the two, 2 are", "v_mfma_f32_4x4x4"},
+    {"hazard_f64_to_memory", "8 wait states between the two, 9 are", "buffer_store_dword"},
+    {"hazard_f64_to_fma", "1 wait states between the two, 2 are", "v_fma_f64"},
     {"hazard_execz_source", "4 wait states between the two, 5 are", "v_add_u32"},
 };
 
