@@ -13,10 +13,11 @@
 # under all of wavesim's checks; otherwise as <name>, started directly.
 include_guard(GLOBAL)
 set(wavetile_checked_tests
-  arch_passes core_device core_device_fast core_hip_types lds_device launch_test group_test group_copy_test lane_width_scan_test
-  wave_lane_test wave_vote_test wave_vote_debug_test wave_shuffle_test wave_shuffle_debug_test wave_reduce_test
-  wave_reduce_fast_math_test wave_scan_test wave_scan_debug_test reduce_test reduce_float_test
-  reduce_double_test reduce_debug_test softmax_test softmax_fast_math_test softmax_debug_test matrix_device_test
+  arch_passes core_device core_device_fast core_hip_types lds_device launch_test group_test
+  group_copy_test lane_width_scan_test wave_lane_test wave_vote_test wave_vote_debug_test
+  wave_shuffle_test wave_shuffle_debug_test wave_reduce_test wave_reduce_fast_math_test
+  wave_scan_test wave_scan_debug_test reduce_test reduce_float_test reduce_double_test
+  reduce_debug_test softmax_test softmax_fast_math_test softmax_debug_test matrix_device_test
   matrix_assembly_test
   matmul_arguments_test matmul_bf16_test matmul_fp16_test matmul_fp32_test matmul_fp64_test
   matmul_fp8_test matmul_int8_test matmul_block_scaled_test matmul_epilogue_test
@@ -32,7 +33,8 @@ set(wavetile_checked_tests
   attention_options_bf16_test attention_options_fp16_test attention_outputs_test
   attention_debug_test
   layer_norm_bf16_test layer_norm_float_test layer_norm_fp16_test rms_norm_bf16_test
-  rms_norm_float_test rms_norm_fp16_test norm_arguments_test norm_test norm_fast_math_test norm_debug_test
+  rms_norm_float_test rms_norm_fp16_test norm_arguments_test norm_test norm_fast_math_test
+  norm_debug_test
   # peers_rocprim_select, too: tests/peers/CMakeLists.txt.
   peers_rocprim_groups peers_rocprim_sort)
 # Not this case, which adds a size to its suite, and most of the time.

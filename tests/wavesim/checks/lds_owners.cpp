@@ -102,6 +102,15 @@ bool LdsOwners::read_run(std::uint32_t first, std::uint32_t count, std::uint8_t 
   return (seen & ~all_of<std::uint64_t>(owner)) == 0;
 }
 
+/// A run that is not of whole dwords, as any other access; `at` holds its addresses.
+static LdsSpan spelled_out(LdsSpan span, LaneRow& at) {
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    at[lane] = span.lowest + lane * span.bytes;
+  span.at = at;
+  span.run = false;
+  return span;
+}
+
 bool LdsOwners::write(const LdsSpan& span) {
   if (std::uint64_t{span.highest} + span.bytes > lds_bytes_)
     return false; // lanes outside of LDS touch nothing: not worth being quick about
@@ -110,7 +119,11 @@ bool LdsOwners::write(const LdsSpan& span) {
   begin_ = std::min(begin_, span.lowest / 4);
   end_ = std::max(end_, span.highest / 4 + dwords);
   if (span.run && is_whole(span))
-    return write_run(span.at[0] / 4, span.bytes * (lanes / 4), owner);
+    return write_run(span.lowest / 4, span.bytes * (lanes / 4), owner);
+  if (span.run) {
+    LaneRow at;
+    return write(spelled_out(span, at));
+  }
   bool fine = true;
   if (dwords >= 4)
     fine &= write_lanes<std::uint32_t>(span, 0, owner);
@@ -130,7 +143,11 @@ bool LdsOwners::read(const LdsSpan& span) const {
   const std::uint8_t owner = owners[span.wave];
   const unsigned dwords = dwords_of(span);
   if (span.run && is_whole(span))
-    return read_run(span.at[0] / 4, span.bytes * (lanes / 4), owner);
+    return read_run(span.lowest / 4, span.bytes * (lanes / 4), owner);
+  if (span.run) {
+    LaneRow at;
+    return read(spelled_out(span, at));
+  }
   bool fine = true;
   if (dwords >= 4)
     fine &= read_lanes<std::uint32_t>(span, 0, owner);

@@ -11,12 +11,12 @@ namespace wavesim {
 
 /// One access of all lanes of a wave; several lanes may have the same address.
 struct LdsSpan {
-  const std::uint32_t* at = nullptr; ///< addresses; of a run: only the first
+  const std::uint32_t* at = nullptr; ///< addresses; of a run: null
   std::uint32_t lowest = 0, highest = 0;
   std::uint8_t bytes = 0;
   std::uint8_t low_bits = 0; ///< as in LdsRow
   std::uint8_t wave = 0;
-  bool run = false; ///< lane i is i * bytes behind lane 0
+  bool run = false; ///< lane i is at lowest + i * bytes
 };
 
 class LdsOwners {

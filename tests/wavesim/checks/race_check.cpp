@@ -83,7 +83,7 @@ void RaceCheck::look_at(const Entry& e) {
 
 LdsSpan RaceCheck::span_of(const Entry& e) const {
   return {
-      e.run ? &e.lowest : &rows_[e.rows], e.lowest, e.highest, e.bytes, e.low_bits, e.wave, e.run};
+      e.run ? nullptr : &rows_[e.rows], e.lowest, e.highest, e.bytes, e.low_bits, e.wave, e.run};
 }
 
 /// Whether the interval is worth a look at single lanes: two waves may be in each other's way.

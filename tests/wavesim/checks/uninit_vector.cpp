@@ -195,9 +195,10 @@ bool UninitCheck::special(State& s, const Wave& wave, const Op& op, const OpFact
     write(s, op.src[0].reg, exec, a, op.pc);
     return true;
   }
-  if (op.dpp || op.sdwa)
+  if (op.dpp || (op.sdwa && name != "v_cndmask_b32"))
     return false;
-  if (name == "v_cndmask_b32") {
+  if (name ==
+      "v_cndmask_b32") { // SDWA chooses parts of the sources; which lanes take which is alike
     const Value select = lane_mask(s, op.src[2]);
     const Mask chosen = op.src[2].kind == Source::Kind::sgpr ? wave.s64(op.src[2].reg) : 0;
     const Value a = source(s, wave, op, 0, 0), b = source(s, wave, op, 1, 0);
@@ -324,6 +325,9 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
         value.lanes &= moved.lanes;
       }
       written = lanes_written;
+      const bool selects = std::string_view(op.info->mnemonic) == "v_cndmask_b32";
+      const Mask chosen =
+          selects && op.src[2].kind == Source::Kind::sgpr ? wave.s64(op.src[2].reg) : 0;
       for (unsigned i = 1; i < 3; ++i)
         if (op.src[i].kind != Source::Kind::none && op.info->src[i] != Type::none)
           for (unsigned d = 0; d < dwords(op.info->src[i]); ++d) {
@@ -331,7 +335,10 @@ void UninitCheck::vector(State& s, const Wave& wave, const Op& op, const OpFacts
                                                                    : source(s, wave, op, i, d);
             if (~v.lanes & exec)
               value.origin = v.origin;
-            value.lanes &= v.lanes;
+            if (selects && i == 1)
+              value.lanes = (chosen & v.lanes) | (~chosen & value.lanes);
+            else
+              value.lanes &= v.lanes;
           }
     }
   } else if (!clean || (op.info->flags & op_exec_any)) {

@@ -364,6 +364,21 @@ __global__ void uninit_branch_by_vcc(unsigned* out) {
   out[threadIdx.x] = 1;
 }
 
+// A selection takes what it chooses, in SDWA and DPP forms as well: the defined source, or not.
+__global__ void uninit_selected(unsigned* out, unsigned sdwa_chooses, unsigned dpp_chooses) {
+  unsigned by_sdwa, by_dpp;
+  asm volatile("s_cmp_lg_u32 %2, 0\ns_cselect_b64 vcc, -1, 0\ns_nop 4\n"
+               "v_cndmask_b32_sdwa %0, v91, %4, vcc dst_sel:DWORD dst_unused:UNUSED_PAD "
+               "src0_sel:WORD_0 src1_sel:DWORD\n"
+               "s_cmp_lg_u32 %3, 0\ns_cselect_b64 vcc, -1, 0\ns_nop 4\n"
+               "v_cndmask_b32_dpp %1, v91, %4, vcc quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf"
+               : "=&v"(by_sdwa), "=&v"(by_dpp)
+               : "s"(sdwa_chooses), "s"(dpp_chooses), "v"(threadIdx.x)
+               : "vcc", "scc", "v91");
+  out[threadIdx.x] = by_sdwa;     // selected sdwa
+  out[64 + threadIdx.x] = by_dpp; // selected dpp
+}
+
 // The buffer descriptor of zeros lets nothing through to memory.
 __global__ void uninit_scalar_address(unsigned* out) {
   asm volatile("s_mov_b64 s[40:41], 0\ns_mov_b64 s[42:43], 0\n"

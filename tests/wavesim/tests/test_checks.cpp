@@ -396,6 +396,19 @@ TEST_F(Uninit, ComparisonVccAndScalarAddress) {
   EXPECT_TRUE(found[0].here.instruction.starts_with("buffer_load_dword")) << texts(found);
 }
 
+TEST_F(Uninit, Selections) {
+  auto found = run("uninit", "uninit_selected", line(1, 64), out.data(), 1u, 1u);
+  EXPECT_TRUE(found.empty()) << texts(found);
+  Findings::instance().clear();
+  found = run("uninit", "uninit_selected", line(1, 64), out.data(), 0u, 1u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "selected sdwa");
+  Findings::instance().clear();
+  found = run("uninit", "uninit_selected", line(1, 64), out.data(), 1u, 0u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "selected dpp");
+}
+
 TEST_F(Uninit, PrivateMemory) {
   const auto found = run("uninit", "uninit_private", line(1, 64), out.data(), 3u);
   ASSERT_EQ(found.size(), 1u) << texts(found);

@@ -23,7 +23,7 @@ struct Access {
   unsigned bytes = 0, wave = 0;
   bool write = false;
   LdsSpan span() const {
-    return {row.at,
+    return {row.run ? nullptr : row.at,
             row.lowest,
             row.highest,
             static_cast<std::uint8_t>(bytes),
