@@ -84,10 +84,13 @@
 #endif
 
 /// Marks a kernel whose workgroups always have `size` work-items: registers are budgeted for that.
+/// `WAVETILE_WORKGROUPS` budgets them on NVIDIA GPUs for `groups` workgroups of an SM at a time.
 #if WAVETILE_HIP
 #define WAVETILE_WORKGROUP_SIZE(size) __attribute__((amdgpu_flat_work_group_size(size, size)))
+#define WAVETILE_WORKGROUPS(size, groups) WAVETILE_WORKGROUP_SIZE(size)
 #elif WAVETILE_CUDA
 #define WAVETILE_WORKGROUP_SIZE(size) __launch_bounds__(size)
+#define WAVETILE_WORKGROUPS(size, groups) __launch_bounds__(size, groups)
 #endif
 
 /// For small functions that must vanish into their caller also at -O0: address spaces and

@@ -65,6 +65,15 @@ norm_call_of(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& array
   return call;
 }
 
+/// Runs the kernel of a workgroup a row with the cut of the plan.
+template <class Types, norm_kernel Kernel, int Cut = 0, class Run>
+status run_norm_workgroup(int cut, const Run& run) {
+  if constexpr (Cut + 1 < kernels::norm_cuts_of(Kernel))
+    if (cut > Cut)
+      return run_norm_workgroup<Types, Kernel, Cut + 1>(cut, run);
+  return run(&kernels::norm_workgroup<Types, kernels::norm_cut_for<Types>(Kernel, Cut)>);
+}
+
 template <class Types>
 status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arguments,
                 hipStream_t stream) {
@@ -80,13 +89,13 @@ status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arg
   case kind::wave_rows:
     return run(&norm_wave_rows<Types, config(kind::wave_rows)>);
   case kind::small_workgroup:
-    return run(&norm_workgroup<Types, config(kind::small_workgroup)>);
+    return run_norm_workgroup<Types, kind::small_workgroup>(plan.cut, run);
   case kind::workgroup:
-    return run(&norm_workgroup<Types, config(kind::workgroup)>);
+    return run_norm_workgroup<Types, kind::workgroup>(plan.cut, run);
   case kind::wide_workgroup:
-    return run(&norm_workgroup<Types, config(kind::wide_workgroup)>);
+    return run_norm_workgroup<Types, kind::wide_workgroup>(plan.cut, run);
   case kind::large_workgroup:
-    return run(&norm_workgroup<Types, config(kind::large_workgroup)>);
+    return run_norm_workgroup<Types, kind::large_workgroup>(plan.cut, run);
   case kind::split:
     if (const status outcome = run(&norm_split_measure<Types, config(kind::split)>); !outcome)
       return outcome;

@@ -78,9 +78,10 @@ constexpr int slots_within(int registers, int bytes) {
   return slots;
 }
 
-/// The cut behind a name. `chunk_bytes` is what a chunk of the row takes as it is held,
-/// `loaded_bytes` what it takes while it arrives: the same, or x and residual.
-constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes) {
+/// The cut behind a name, the same on all targets unless they have their own. `chunk_bytes` is what
+/// a chunk of the row takes as it is held, `loaded_bytes` what it takes while it arrives: the same,
+/// or x and residual.
+constexpr norm_config common_norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes) {
   constexpr int usual = 16; // registers for the row, where rows are short enough
   constexpr int few_waves = 256 / wave_size;
   switch (kernel) {

@@ -66,6 +66,7 @@ struct norm_plan {
   status outcome;
   norm_kernel kernel = norm_kernel::short_rows;
   norm_config config;
+  int cut = 0;                  ///< which of the kernel's cuts `config` is
   int chunk = 4;                ///< elements of one access
   int lanes_log2 = 6;           ///< short_rows: 2^lanes_log2 lanes a row
   int64_t rows_per_group = 1;   ///< rows that a workgroup works on at a time
@@ -111,8 +112,16 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   result.chunk = chunk;
   result.problem_chunks = chunks;
   result.aligned = problem.aligned;
-  const auto config_for = [&](norm_kernel kernel) {
-    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.loaded_bytes());
+  const auto config_for = [&](norm_kernel kernel, int cut = 0) {
+    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.loaded_bytes(), cut);
+  };
+  // the first cut of a kernel that holds the row, -1 where none does
+  const auto cut_for = [&](norm_kernel kernel) {
+    for (int cut = 0; cut < kernels::norm_cuts_of(kernel); ++cut)
+      if (!config_for(kernel, cut).keeps_row() ||
+          config_for(kernel, cut).chunk_capacity() >= chunks)
+        return cut;
+    return -1;
   };
   result.kernel = norm_kernel::stream;
   bool fits = false;
@@ -123,11 +132,12 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     const auto kernel = static_cast<norm_kernel>(i);
     if (fits) {
       result.refused[i] = norm_refusal::not_needed;
-    } else if (kernel != norm_kernel::stream && config_for(kernel).chunk_capacity() < chunks) {
+    } else if (const int cut = cut_for(kernel); cut < 0) {
       result.refused[i] = norm_refusal::row_too_long;
     } else {
       fits = true;
       result.kernel = kernel;
+      result.cut = cut;
     }
   }
 
@@ -155,12 +165,13 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     }
   }
 
-  result.config = config_for(result.kernel);
+  result.config = config_for(result.kernel, result.cut);
   const bool split = result.kernel == norm_kernel::split;
   const bool short_rows = result.kernel == norm_kernel::short_rows;
   result.lanes_log2 = wave_size_log2;
   if (short_rows) {
-    result.lanes_log2 = detail::log2_up(chunks > tail ? chunks : tail);
+    const int64_t filled = divide_up(chunks, result.config.slots);
+    result.lanes_log2 = detail::log2_up(filled > tail ? filled : tail);
     result.rows_per_group = result.config.threads() >> result.lanes_log2;
   } else if (result.kernel == norm_kernel::wave_rows) {
     result.rows_per_group = result.config.waves;
@@ -169,7 +180,8 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   // 32 waves a CU: what it can have at a time, but where rows take most of its registers
   const bool alone = result.config.waves == 16 && result.config.keeps_row() &&
                      result.config.slots * problem.loaded_bytes() >= 128;
-  const int64_t resident = int64_t{device.cu_count} * (alone ? 1 : 32 / result.config.waves);
+  const int64_t resident =
+      int64_t{device.cu_count} * (alone ? 1 : 32 / result.config.waves) * kernels::norm_turns;
   const int64_t wanted = divide_up(problem.rows, result.rows_per_group);
   result.parts = split ? static_cast<uint32_t>(parts) : 1;
   result.part_chunks = split ? part_chunks : chunks;

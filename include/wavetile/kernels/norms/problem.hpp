@@ -4,7 +4,7 @@
 
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/core/vec.hpp>
-#include <wavetile/kernels/norms/config.hpp>
+#include <wavetile/kernels/norms/cuts.hpp>
 #include <wavetile/kernels/rows/chunk.hpp>
 #include <wavetile/kernels/rows/row_map.hpp>
 
@@ -47,11 +47,19 @@ struct norm_types {
                                          (has_bias ? static_cast<int>(sizeof(bias)) : 0);
 };
 
-/// The cut that kernels for these types have under a name.
+/// A cut that kernels for these types have under a name.
+template <class Types>
+constexpr norm_config norm_cut_for(norm_kernel kernel, int cut) {
+  return norm_config_of(kernel, Types::chunk_bytes, Types::loaded_bytes, cut);
+}
+/// The first of them.
 template <class Types>
 constexpr norm_config norm_config_for(norm_kernel kernel) {
-  return norm_config_of(kernel, Types::chunk_bytes, Types::loaded_bytes);
+  return norm_cut_for<Types>(kernel, 0);
 }
+template <class Types, norm_config Config>
+inline constexpr int norm_groups_for = norm_groups_of(
+    Types::kind, !Types::has_residual && Types::scaling == norm_scaling::none, Config);
 
 /// Whether a lane keeps its share of weight and bias from row to row: in as many registers as leave
 /// room for the rest.

@@ -155,8 +155,9 @@ norm_of_row(const norm_arguments<Types>& kernel_arguments, const Team& team,
 
 /// Rows of up to 64 chunks: `args.lanes` lanes a row, a wave 64 / lanes rows at a time.
 template <class Types, norm_config Config>
-WAVETILE_KERNEL
-WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_short_rows(norm_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUPS(
+    Config.threads(),
+    (norm_groups_for<Types, Config>)) void norm_short_rows(norm_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const lanes_team team(1u << args.lanes_log2);
     const row_share<Types::chunk> share(team.lane(), team.size(),
@@ -175,8 +176,9 @@ WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_short_rows(norm_arguments<Ty
 
 /// Rows that a wave holds.
 template <class Types, norm_config Config>
-WAVETILE_KERNEL
-WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_wave_rows(norm_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUPS(
+    Config.threads(),
+    (norm_groups_for<Types, Config>)) void norm_wave_rows(norm_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const wave_team team;
     const row_share<Types::chunk> share(team.lane(), team.size(),
@@ -192,8 +194,9 @@ WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_wave_rows(norm_arguments<Typ
 
 /// Rows that a workgroup holds.
 template <class Types, norm_config Config>
-WAVETILE_KERNEL
-WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_workgroup(norm_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUPS(
+    Config.threads(),
+    (norm_groups_for<Types, Config>)) void norm_workgroup(norm_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     using team_type = workgroup_team<Config.waves>;
     // two: what one row's last reduction still reads the next row's first must not write
