@@ -10,9 +10,12 @@ nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || {
 }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for source in tests/wave/lane_test.hip tests/group/copy_test.hip tests/compile_time/attention_kernel.hip; do
+compile() { # <option> <source>
   "$nvcc" -x cu -arch=sm_90 -std=c++20 --expt-relaxed-constexpr --diag-suppress=554,128,177 \
     -Xcompiler=-Wall,-Wextra,-Wno-restrict -Werror=all-warnings -Iinclude -Itests/support -Itests/support/cuda \
-    -Itests/wavesim -c "$source" -o "$folder/object.o"
-  echo "compiled $source"
-done
+    -Itests/wavesim "$1" "$2" -o "$folder/object.o"
+  echo "compiled $2"
+}
+compile -c tests/wave/lane_test.hip
+compile -c tests/group/copy_test.hip
+compile -ptx tests/packaging/cuda_calls.hip # all kernels, as far as PTX

@@ -1,0 +1,26 @@
+// A call of every kind of operator, whose kernels nvcc must be able to compile.
+#include <wavetile/attention.hpp>
+#include <wavetile/attention_decode.hpp>
+#include <wavetile/layer_norm.hpp>
+#include <wavetile/reduce.hpp>
+#include <wavetile/rms_norm.hpp>
+#include <wavetile/softmax.hpp>
+
+using namespace wavetile;
+
+status rows(view<const bf16, 2> x, view<bf16, 2> y, view<const bf16, 1> weight,
+            view<float, 1> sums) {
+  if (const status outcome = softmax(x, y); !outcome)
+    return outcome;
+  if (const status outcome = rms_norm(norm_arrays{.x = x, .y = y, .weight = weight}); !outcome)
+    return outcome;
+  if (const status outcome = layer_norm(norm_arrays{.x = x, .y = y, .weight = weight}); !outcome)
+    return outcome;
+  return reduce(x, sums, op::plus{}, {.axis = 1});
+}
+
+status heads(view<const bf16, 4> q, view<const bf16, 4> k, view<const bf16, 4> v, view<bf16, 4> o) {
+  if (const status outcome = attention(q, k, v, o); !outcome)
+    return outcome;
+  return attention_decode(q, k, v, o);
+}
