@@ -110,8 +110,8 @@ void register_all() {
   const std::vector<shape> on_gpu = {{4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 8192, 1024},
                                      {1024, 1024, 8192}, {4864, 4096, 8192}, {16, 8192, 8192},
                                      {1, 8192, 8192}};
-  const std::vector<shape> on_wavesim = {
-      {512, 512, 512}, {256, 256, 2048}, {300, 400, 500}, {16, 1024, 1024}, {1, 1024, 1024}};
+  const std::vector<shape> on_wavesim = {{512, 512, 512},   {256, 256, 2048}, {300, 400, 500},
+                                         {4864, 4096, 256}, {16, 1024, 1024}, {1, 1024, 1024}};
   const bool simulated = bench::current().simulated;
   for (const shape& s : simulated ? on_wavesim : on_gpu) {
     add<automatic, bf16, bf16>("bf16", s, bench::matrix_16_bit);

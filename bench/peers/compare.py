@@ -1,9 +1,10 @@
 """Runs kernels of others and ours on the same problems under wavesim and puts their counters side by side.
 
-  compare.py --bin FOLDER --triton FOLDER [--python PYTHON] --output FOLDER
+  compare.py --bin FOLDER --peer Triton=FOLDER --peer TileLang=FOLDER [--python PYTHON] --output FOLDER
 
-Writes peers.json, peers.md and peers.svg. Every program checks its results and ends with an error when they are wrong; then this
-ends with 1. Of a problem's Triton configurations the one with the least bound and latency is shown.
+Writes peers.json, peers.md and peers.svg. Every program checks its results and ends with an error when they are wrong;
+then this ends with 1. FOLDER is what triton_compile.py and tilelang_compile.py wrote; of a problem's configurations the
+one with the least bound and latency is shown.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake" / "kernel_report"))
 import instructions  # noqa: E402
 
-# problem -> (program, filter) of ours; names of Triton's are the same up to the configuration
+# problem -> (program, filter) of ours; names of the peers' are the same up to the configuration
 OURS = {
     "softmax/fp32/512x1024": ("bench_softmax", "^softmax/fp32/512x1024"),
     "softmax/bf16/512x1024": ("bench_softmax", "^softmax/bf16/512x1024"),
@@ -29,6 +30,7 @@ OURS = {
     "matmul/bf16/512x512x512": ("bench_matmul", "^matmul/bf16/512x512x512"),
     "matmul/bf16/256x256x2048": ("bench_matmul", "^matmul/bf16/256x256x2048"),
     "matmul/fp16/512x512x512": ("bench_matmul", "^matmul/fp16/512x512x512"),
+    "matmul/bf16/4864x4096x256": ("bench_matmul", "^matmul/bf16/4864x4096x256"),
     "attention/bf16/2x512x128": ("bench_attention", "^attention/full/1x2/2x512x512x128"),
     "attention/bf16/2x512x64": ("bench_attention", "^attention/full/1x2/2x512x512x64"),
 }
@@ -88,9 +90,8 @@ def text(value):
 
 
 def table(rows):
-    keys = ["valu", "trans", "mfma", "salu", "lds", "vmem", "conflicts", "bytes", "bound", "estimate", "mfma share",
-            "vector/matrix", "lds/matrix", "loop vector/matrix", "loop lds/matrix", "device us", "distance global",
-            "distance lds"]
+    keys = ["valu", "trans", "mfma", "mfma share", "salu", "lds", "vmem", "conflicts", "bytes", "bound", "estimate",
+            "loop vector/matrix", "loop lds/matrix", "distance global", "distance lds"]
     lines = ["| problem | kernel | " + " | ".join(keys) + " |", "|---" * (len(keys) + 2) + "|"]
     for problem, who, row in rows:
         lines.append(f"| {problem} | {who} | " + " | ".join(text(row.get(key)) for key in keys) + " |")
@@ -126,12 +127,12 @@ def picture(compared):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("--triton", type=pathlib.Path, required=True)
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=FOLDER")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     wavesim = options.bin / "wavesim"
-    script = pathlib.Path(__file__).resolve().parent / "triton_run.py"
+    script = pathlib.Path(__file__).resolve().parent / "run_kernel.py"
     os.environ["WAVESIM_PER_DISPATCH"] = "0"
 
     def ours(program, wanted):
@@ -141,17 +142,26 @@ def main():
     rows, compared = [], []
 
     def add(problem, own, name, other):
-        rows.extend([(problem, "wavetile", own), (problem, name, other)])
+        if (problem, "wavetile", own) not in rows:
+            rows.append((problem, "wavetile", own))
+        rows.append((problem, name, other))
         compared.append((problem, name, ratios(own, other)))
 
-    names = [name for name in json.loads((options.triton / "manifest.json").read_text()) if "@" in name]
+    peers = {}
+    for peer in options.peer:
+        label, _, folder = peer.partition("=")
+        names = [name for name in json.loads((pathlib.Path(folder) / "manifest.json").read_text()) if "@" in name]
+        peers[label] = folder, names
     for problem, (program, wanted) in OURS.items():
-        own = ours(program, wanted)
-        tried = {name: figures(counters(wavesim, [options.python, script, "run", options.triton, name]), 1)
-                 for name in names if name.startswith(problem + "@")}
-        best = min(tried, key=lambda name: tried[name]["estimate"])
-        add(problem, own, "Triton " + best.split("@")[1], tried[best])
-        print(f"{problem}: done, best of {len(tried)} Triton configurations is {best.split('@')[1]}", file=sys.stderr)
+        own = None
+        for label, (folder, names) in peers.items():
+            tried = {name: figures(counters(wavesim, [options.python, script, folder, name]), 1)
+                     for name in names if name.startswith(problem + "@")}
+            if tried:
+                own = own or ours(program, wanted)
+                best = min(tried, key=lambda name: tried[name]["estimate"])
+                add(problem, own, f"{label} {best.split('@')[1]}", tried[best])
+                print(f"{problem}: best of {len(tried)} {label} configurations is {best.split('@')[1]}", file=sys.stderr)
     for primitive in PRIMITIVES:
         own = ours("bench_primitives", f"^{primitive}/wavetile")
         for library in ("rocprim", "hipcub"):
