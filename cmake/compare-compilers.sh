@@ -27,7 +27,9 @@ newest_of() { versions_of "$1" | awk -v wanted="$2" 'index($0, wanted) == 1 && !
 
 # Device libraries of LLVM 17 are in Debian 13 only, which the lists of setup-hip.sh leave out.
 add_trixie() {
-  sed -n 's/ testing main$/ trixie main/p' "$apt_state/sources.list" >> "$apt_state/sources.list"
+  local line
+  line=$(sed -n 's/ testing main$/ trixie main/p' "$apt_state/sources.list")
+  echo "$line" >> "$apt_state/sources.list"
   private_apt apt-get update -qq > "$apt_state/log" 2>&1 || say "warning: Debian 13 could not be read"
 }
 

@@ -12,9 +12,9 @@ peers=$source_dir/bench/peers
 echo "[peers] Triton and TileLang" >&2
 "$venv/bin/python" -c 'import triton, numpy' 2> /dev/null || "$venv/bin/python" -m pip install --quiet triton==3.9.0 numpy
 (cd "$peers" && "$venv/bin/python" -c 'import without_torch; without_torch.install(); import tilelang') 2> /dev/null || {
-  "$venv/bin/python" -m pip install --quiet --no-deps tilelang==0.1.15
   "$venv/bin/python" -m pip install --quiet 'apache-tvm-ffi>=0.1.11,<0.1.13' cloudpickle ml-dtypes psutil tqdm typing-extensions \
     'z3-solver>=4.13.0,<4.15.5'
+  "$venv/bin/python" -m pip install --quiet --no-deps tilelang==0.1.15
 }
 echo "[peers] building" >&2
 cmake --build "$build_dir" -j "$jobs" --target wavesim wavesim_hip bench_softmax bench_norms bench_matmul bench_attention \

@@ -1,13 +1,25 @@
 """The table of hardware counters, on figures made by hand in the formats of both tools."""
 
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-TABLE = pathlib.Path(__file__).resolve().parent / "table.py"
+FOLDER = pathlib.Path(__file__).resolve().parent
+TABLE = FOLDER / "table.py"
+# Writes what rocprofv3 documents: for each row of the input a folder with a file named after the process.
+PROFILER = r"""#!/usr/bin/env bash
+while [ "$1" != -- ]; do case $1 in -i) input=$2 ;; -d) folder=$2 ;; --output-format) [ "$2" = csv ] || exit 9 ;; esac; shift 2; done
+shift; "$@" || exit
+row=0; while read -r first names; do [ "$first" = pmc: ] || exit 8; row=$((row + 1)); mkdir -p "$folder/pmc_$row/host"
+  { echo '"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"'
+    for name in $names; do echo "1,\"k(float*)\",\"$name\",20.0"; done; } > "$folder/pmc_$row/host/7_counter_collection.csv"
+done < "$input"
+"""
 KERNEL = {"name": "k(float*)", "waves": 4, "instructions": {"valu": 10, "trans": 2, "mfma": 8, "lds": 6, "smem": 3,
                                                             "branch": 1, "vmem": 5, "flat": 1},
           "mfma": {"clocks": 256}, "lds": {"clocks": 64, "conflicts": 0}, "global": {"tcp_accesses": 80}}
@@ -49,6 +61,47 @@ class Table(unittest.TestCase):
     def test_nothing_in_common(self):
         self.assertEqual(table([{**KERNEL, "name": "else"}], CSV)[0], 1)
         self.assertEqual(table()[0], 2)
+
+
+class Run(unittest.TestCase):
+    def run_in(self, folder, profiler, *arguments):
+        """run.sh where rocprofv3 is what is given, or is not there."""
+        folder, path = pathlib.Path(folder), os.environ["PATH"]
+        if profiler is not None:
+            (folder / "bin").mkdir(exist_ok=True)
+            (folder / "bin" / "rocprofv3").write_text(profiler)
+            (folder / "bin" / "rocprofv3").chmod(0o755)
+            path = f"{folder / 'bin'}:{path}"
+        environment = {**os.environ, "PATH": path}
+        return subprocess.run(["bash", str(FOLDER / "run.sh"), *arguments], text=True, capture_output=True, cwd=folder,
+                              env=environment)
+
+    def test_every_counter_of_the_table_is_asked_for_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_in(folder, PROFILER, "out", "true")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            asked = [line.split()[0] for line in done.stdout.splitlines() if line.endswith("20")]
+        names = [name for line in (FOLDER / "counters.txt").read_text().splitlines() for name in line.split()[1:]]
+        self.assertEqual(asked, names)
+        self.assertEqual(len(set(names)), len(names))
+
+    def test_errors_say_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.run_in(folder, PROFILER).returncode, 2)
+            done = self.run_in(folder, "#!/bin/sh\n", "out", "true")
+            self.assertEqual((done.returncode, done.stderr), (1, "rocprofv3 wrote no counters below out\n"))
+            self.run_in(folder, PROFILER, "out", "true")
+            done = self.run_in(folder, PROFILER, "out", "true")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("earlier run", done.stderr)
+
+    @unittest.skipIf(shutil.which("rocprofv3"), "this machine has rocprofv3")
+    def test_without_the_profiler(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_in(folder, None, "out", "true")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("rocprofv3 is not on PATH", done.stderr)
+            self.assertFalse((pathlib.Path(folder) / "out").exists())
 
 
 if __name__ == "__main__":
