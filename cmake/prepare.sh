@@ -1,6 +1,7 @@
 # Sourced by tests/run.sh and examples/quickstart.sh: set-up and configuration in one call.
 #
-#   prepare    sets $source_dir, $preset (sim or gfx942), $build_dir and $jobs
+#   prepare            sets $source_dir, $preset (sim or gfx942), $build_dir and $jobs
+#   prepare_compiler   then sets $compiler, $rocm and the array $rocm_flags, for device code outside of CMake
 #
 # The preset is gfx942 where a gfx942 GPU and a HIP runtime are present, else sim; WAVETILE_PRESET
 # decides otherwise.
@@ -40,4 +41,14 @@ prepare() {
     cat "$build_dir/configure.log" >&2
     return 1
   fi
+}
+
+prepare_compiler() {
+  local libraries
+  compiler=$(sed -n 's/^set(CMAKE_CXX_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCXXCompiler.cmake | head -n 1)
+  rocm=$(sed -n 's/^set(WAVETILE_ROCM_PATH "\(.*\)")$/\1/p' "$toolchain_file")
+  libraries=$(sed -n 's/^set(WAVETILE_DEVICE_LIB_PATH "\(.*\)")$/\1/p' "$toolchain_file")
+  # shellcheck disable=SC2034
+  rocm_flags=(--rocm-path="$rocm" ${libraries:+--rocm-device-lib-path="$libraries"} -D__HIP_PLATFORM_AMD__
+    -isystem "$rocm/include")
 }

@@ -23,14 +23,10 @@ cmake --build "$build_dir" -j "$jobs" --target wavesim wavesim_hip bench_softmax
   exit 1
 }
 kernels=$source_dir/build/peers-kernels
-of_cmake() { sed -n "s/^$1:[A-Z]*=//p" "$build_dir/CMakeCache.txt"; }
-of_toolchain() { sed -n "s/^set($1 \"\(.*\)\")$/\1/p" "$toolchain_file"; }
 # contraction of products and sums as Triton 3.9 does by default, said aloud because 3.10 changes it
 TRITON_DEFAULT_FP_FUSION=1 "$venv/bin/python" "$peers/triton_compile.py" "$kernels/triton" > "$build_dir/peers-triton.log"
-rocm=$(of_toolchain WAVETILE_ROCM_PATH)
-libraries=$(of_toolchain WAVETILE_DEVICE_LIB_PATH)
-"$venv/bin/python" "$peers/tilelang_compile.py" "$kernels/tilelang" --compiler "$(of_cmake CMAKE_CXX_COMPILER)" \
-  --rocm-path="$rocm" ${libraries:+--rocm-device-lib-path="$libraries"} -isystem "$rocm/include" \
+prepare_compiler
+"$venv/bin/python" "$peers/tilelang_compile.py" "$kernels/tilelang" --compiler "$compiler" "${rocm_flags[@]}" \
   > "$build_dir/peers-tilelang.log" 2> "$build_dir/peers-tilelang.err" || {
   tail -n 40 "$build_dir/peers-tilelang.err" >&2
   exit 1

@@ -83,8 +83,8 @@ def main():
         source.write_text(made.kernel_source)
         # as TileLang calls hipcc
         done = subprocess.run([options.compiler, "-x", "hip", "-std=c++17", "-O3", "--offload-arch=gfx942",
-                               "--cuda-device-only", "--no-gpu-bundle-output", "-D__HIP_PLATFORM_AMD__", *flags, "-isystem",
-                               str(folder), "-isystem", TILELANG_TEMPLATE_PATH, "-o", str(file), str(source)],
+                               "--cuda-device-only", "--no-gpu-bundle-output", *flags, "-isystem", str(folder), "-isystem",
+                               TILELANG_TEMPLATE_PATH, "-o", str(file), str(source)],
                               text=True, capture_output=True)
         if done.returncode != 0:
             print(f"{name}: not compiled: {done.stderr[:400]}", file=sys.stderr)
