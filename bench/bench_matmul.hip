@@ -111,7 +111,7 @@ void register_all() {
                                      {1024, 1024, 8192}, {4864, 4096, 8192}, {16, 8192, 8192},
                                      {1, 8192, 8192}};
   const std::vector<shape> on_wavesim = {{512, 512, 512},   {256, 256, 2048}, {300, 400, 500},
-                                         {4864, 4096, 256}, {16, 1024, 1024}, {1, 1024, 1024}};
+                                         {4864, 4096, 512}, {16, 1024, 1024}, {1, 1024, 1024}};
   const bool simulated = bench::current().simulated;
   for (const shape& s : simulated ? on_wavesim : on_gpu) {
     add<automatic, bf16, bf16>("bf16", s, bench::matrix_16_bit);

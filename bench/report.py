@@ -3,6 +3,7 @@
   report.py FILE.json... --output index.html
   report.py --compare BEFORE.json AFTER.json [--output index.html]
   report.py --beside OURS.json THEIRS.json [--only PREFIX,...] [--picture FILE.svg] [--output index.html]
+  report.py FILE.json... --roofline PICTURE.svg      the simulated bounds of all files under the roofs, alone
 
 Every file gets a table with all its counters and pictures: share of a copy's speed for measured files; bytes over the
 minimum, least clocks by unit and a roofline of these bounds for simulated ones. Benchmarks with the counters `flops` and `bytes`
@@ -125,23 +126,43 @@ def bounds(bench):
     return figure_html(figure, "least clocks by unit")
 
 
+def draw_bound_roofline(axes, rows):
+    """Flops for each clock of the bound under the roofs of a compute unit of gfx942: 2048 flops of 16-bit and 4096 of
+    8-bit matrix instructions, and its share of memory, 5325 GB/s over 304 compute units at 2100 MHz."""
+    for index, (name, c) in enumerate(rows):
+        clocks = max(c["sim_bound_clocks"], c.get("sim_hbm_clocks", 0))
+        axes.loglog(c["flops"] / c["bytes"], c["flops"] / clocks, "os^vDPX*"[index // 10 % 8], label=name)
+    intensity = [10**(i / 20 - 0.5) for i in range(80)]
+    for roof, line in ((2048, "k-"), (4096, "k:")):
+        axes.loglog(intensity, [min(roof, 8.34 * i) for i in intensity], line, linewidth=1)
+    axes.set_xlabel("flop per byte that must move")
+    axes.set_ylabel("flop per clock of a compute unit, at most")
+    axes.set_title("bounds under the roofs of a compute unit, 16 bits and 8 bits (simulated)", loc="left", fontsize=10)
+    axes.legend(fontsize=7)
+
+
+def rows_with_bounds(bench):
+    return [(name, c) for name, c, _ in bench.rows if "flops" in c and "sim_bound_clocks" in c]
+
+
 def bound_roofline(bench):
-    """Flops for each clock of the bound under the roofs of a compute unit of gfx942: 2048 flops of 16-bit matrix
-    instructions, and its share of memory, 5325 GB/s over 304 compute units at 2100 MHz."""
-    points = [(name, c) for name, c, _ in bench.rows if "flops" in c and "sim_bound_clocks" in c]
-    if plt is None or not points:
+    rows = rows_with_bounds(bench)
+    if plt is None or not rows:
         return ""
     figure, axes = plt.subplots(figsize=(8, 5))
-    for name, c in points:
-        clocks = max(c["sim_bound_clocks"], c.get("sim_hbm_clocks", 0))
-        axes.loglog(c["flops"] / c["bytes"], c["flops"] / clocks, "o", label=name)
-    intensity = [10**(i / 20 - 1) for i in range(100)]
-    axes.loglog(intensity, [min(2048, 8.34 * i) for i in intensity], "k-", linewidth=1)
-    axes.set_xlabel("flop per byte")
-    axes.set_ylabel("flop per clock of a compute unit, at most")
-    axes.set_title("bounds under the roofs of a compute unit (simulated)", loc="left", fontsize=11)
-    axes.legend(fontsize=7)
+    draw_bound_roofline(axes, rows)
     return figure_html(figure, "roofline of bounds")
+
+
+def write_roofline(paths, to):
+    rows = [row for path in paths for row in rows_with_bounds(BenchFile(path))]
+    if plt is None or not rows:
+        sys.exit("no roofline: " + ("matplotlib is not installed" if plt is None else "no simulated bounds in these files"))
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "wavetile"})
+    figure, axes = plt.subplots(figsize=(8, 5))
+    draw_bound_roofline(axes, rows)
+    figure.savefig(to, format="svg", bbox_inches="tight", metadata={"Date": None})
+    print(f"wrote {to}")
 
 
 def table(rows):
@@ -256,6 +277,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("--compare", nargs=2, type=pathlib.Path, metavar=("BEFORE", "AFTER"))
+    parser.add_argument("--roofline", type=pathlib.Path, metavar="PICTURE.svg")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("index.html"))
     parser.add_argument("--beside", nargs=2, type=pathlib.Path, action="append", metavar=("OURS", "THEIRS"))
     parser.add_argument("--peer", default="PyTorch", help="whose figures THEIRS are (PyTorch)")
@@ -266,6 +288,9 @@ def main():
         parser.error("no JSON file given")
     if (options.only or options.picture) and not options.beside:
         parser.error("--only and --picture belong to --beside")
+    if options.roofline:
+        write_roofline(options.files, options.roofline)
+        return
     body = "".join(section(path) for path in options.files)
     if options.compare:
         body = comparison(*options.compare) + body

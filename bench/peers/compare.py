@@ -30,7 +30,7 @@ OURS = {
     "matmul/bf16/512x512x512": ("bench_matmul", "^matmul/bf16/512x512x512"),
     "matmul/bf16/256x256x2048": ("bench_matmul", "^matmul/bf16/256x256x2048"),
     "matmul/fp16/512x512x512": ("bench_matmul", "^matmul/fp16/512x512x512"),
-    "matmul/bf16/4864x4096x256": ("bench_matmul", "^matmul/bf16/4864x4096x256"),
+    "matmul/bf16/4864x4096x512": ("bench_matmul", "^matmul/bf16/4864x4096x512"),
     "attention/bf16/2x512x128": ("bench_attention", "^attention/full/1x2/2x512x512x128"),
     "attention/bf16/2x512x64": ("bench_attention", "^attention/full/1x2/2x512x512x64"),
 }
