@@ -105,6 +105,11 @@ public:
       word_[i] = 0;
 #endif
   }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void fill(uint32_t word) {
+#pragma unroll
+    for (int i = 0; i < Words; ++i)
+      word_[i] = word;
+  }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const void* from) {
     wavetile::detail::load_anywhere(word_, from);
   }
@@ -146,6 +151,27 @@ public:
       body_[k].make_anything();
       if (share.owns(k, prefix))
         body_[k].load(share.at(row, k));
+    }
+    tail_ = T{};
+    if (share.lane < prefix.tail)
+      tail_ = row[share.tail_column()];
+  }
+
+  /// The same, but the elements of chunks that are not read, in slots that are in use, hold
+  /// `other`: nobody needs to ask later which ones were read.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_or(const T* row, const row_share<Chunk>& share,
+                                                     row_prefix prefix, T other) {
+    uint32_t word = 0;
+    for (size_t at = 0; at < sizeof word; at += sizeof other)
+      __builtin_memcpy(reinterpret_cast<unsigned char*>(&word) + at, &other, sizeof other);
+#pragma unroll
+    for (int k = 0; k < Slots; ++k) {
+      body_[k].make_anything();
+      if (Slots <= 4 || share.template in_use<Slots>(k)) {
+        body_[k].fill(word);
+        if (share.owns(k, prefix))
+          body_[k].load(share.at(row, k));
+      }
     }
     tail_ = T{};
     if (share.lane < prefix.tail)

@@ -10,6 +10,17 @@
 
 namespace wavetile::kernels {
 
+/// Numbers that are no NaN, or the NaN 0x7FC00000, rounded to nearest even.
+template <class Bf16, int N>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<Bf16, N> to_bf16_finite(const vec<float, N>& values) {
+  static_assert(N % 2 == 0);
+  vec<uint32_t, N / 2> words;
+#pragma unroll
+  for (int i = 0; i < N; i += 2)
+    words[i / 2] = pack_bf16<bf16_rounding::nearest_even_finite>(values[i], values[i + 1]);
+  return wavetile::detail::bit_cast<vec<Bf16, N>>(words);
+}
+
 /// One row, or with a lanes team one row a team; `active` is false for teams beyond the last row.
 template <class Types, softmax_config Config, class Team>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
@@ -33,8 +44,16 @@ softmax_of_row(const softmax_arguments<Types>& args, const Team& team, int64_t r
   const row_prefix read = share.first(visible);
   const int reach = share.reach(visible);
 
+  // Without a mask array only the causal mask hides single elements of what is read; chunks beyond
+  // it hold what enters as -infinity, if the scale is not 0. Long rows have no registers for that.
+  constexpr bool fills = !has_mask && !keeps_input;
+  const bool cut_short = (args.flags & causal_flag) != 0 || (float_bits(args.sign) << 1) == 0;
   row_tile<typename Types::input, chunk, slots> x;
-  x.load(args.x + offset[0], share, read);
+  if constexpr (fills)
+    x.load_or(args.x + offset[0], share, read,
+              convert<typename Types::input>(args.sign < 0 ? -minus_infinity() : minus_infinity()));
+  else
+    x.load(args.x + offset[0], share, read);
   row_tile<typename Types::mask_element, chunk, has_mask ? slots : 1> hide;
   if constexpr (has_mask)
     hide.load(args.mask + offset[2], share, read);
@@ -46,11 +65,22 @@ softmax_of_row(const softmax_arguments<Types>& args, const Team& team, int64_t r
     if constexpr (has_mask)
       bias = hide.chunk(k);
     vec<float, chunk> values;
+    if constexpr (!fills) {
 #pragma unroll
-    for (int e = 0; e < chunk; ++e) {
-      const bool shown = share.step(k, e) < reach && keeps<mask>(bias[e]);
-      any_kept = any_kept || (has_mask && shown);
-      values[e] = enter<mask>(convert<float>(raw[e]), bias[e], args.sign, shown);
+      for (int e = 0; e < chunk; ++e) {
+        const bool shown = share.step(k, e) < reach && keeps<mask>(bias[e]);
+        any_kept = any_kept || (has_mask && shown);
+        values[e] = enter<mask>(convert<float>(raw[e]), bias[e], args.sign, shown);
+      }
+    } else {
+#pragma unroll
+      for (int e = 0; e < chunk; ++e)
+        values[e] = convert<float>(raw[e]) * args.sign;
+      if (cut_short) {
+#pragma unroll
+        for (int e = 0; e < chunk; ++e)
+          values[e] = share.step(k, e) < reach ? values[e] : minus_infinity();
+      }
     }
     return values;
   };
@@ -108,6 +138,23 @@ softmax_of_row(const softmax_arguments<Types>& args, const Team& team, int64_t r
       return visible != 0;
   });
 
+  // A NaN among the elements makes the sum, and so every result, a NaN. Then all become one that
+  // rounding to bf16 keeps, and rounding need not ask for NaNs, two instructions an element.
+  using output = typename Types::output;
+  constexpr bool asks_once = wavetile::detail::is_same_v<storage_t<output>, bf16> && !keeps_input;
+  if constexpr (asks_once) {
+    const bool spoilt = is_nan(result.last);
+    if (wave::any(spoilt)) {
+      const float quiet = float_from_bits(0x7FC00000u);
+#pragma unroll
+      for (int k = 0; k < slots; ++k)
+#pragma unroll
+        for (int e = 0; e < chunk; ++e)
+          held[k][e] = spoilt ? quiet : held[k][e];
+      result.last = spoilt ? quiet : result.last;
+    }
+  }
+
   store_row<slots>(
       args.y + offset[1], share, written,
       [&](int k) {
@@ -119,7 +166,10 @@ softmax_of_row(const softmax_arguments<Types>& args, const Team& team, int64_t r
 #pragma unroll
         for (int e = 0; e < chunk; ++e)
           values[e] = keeps_input || is_log ? result(values[e]) : result.of_exponential(values[e]);
-        return values;
+        if constexpr (asks_once)
+          return to_bf16_finite<output>(values);
+        else
+          return values;
       },
       [&] { return is_log ? result(tail) : result.of_exponential(tail_exponential); });
 }
