@@ -90,7 +90,7 @@ private:
               const detail::wave_place<BlockSize>& at) {
     constexpr int width = detail::power_of_two_from(detail::max_waves<BlockSize>);
     const int slot = lane_id() % width;
-    const C sums = detail::scan_lanes<width>(
+    const C sums = detail::scan_lanes<width, (width > 16 ? width : 16)>(
         between.template read<C>(slot < at.waves ? slot : at.waves - 1), operation);
     const int previous = at.wave == 0 ? 0 : at.wave - 1;
     return {wave::broadcast(sums, previous), wave::broadcast(sums, at.waves - 1)};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <wavetile/arch/device_target.hpp>
+#include <wavetile/arch/dpp_source.hpp>
 
 #if WAVETILE_HIP
 
@@ -84,6 +85,30 @@ template <int Control, int RowMask, int BankMask>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t dpp_move_or(uint32_t word, uint32_t otherwise) {
   return static_cast<uint32_t>(__builtin_amdgcn_update_dpp(
       static_cast<int>(otherwise), static_cast<int>(word), Control, RowMask, BankMask, false));
+}
+
+/// `value` of the lane that `Control` (row_shr or row_bcast) names plus the lane's own, in lanes
+/// that have such a lane and whose row is in `RowMask`; else their own. One instruction, where the
+/// compiler makes two of it: it does not fold a DPP move into an fp32 sum that must leave lanes as
+/// they are. It does not look for hazards in there either. The two wait states of DPP are included,
+/// but `value` must not come from a matrix instruction directly.
+template <int Control, int RowMask>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float dpp_add_where_reached(float value) {
+  static_assert(Control == dpp::row_bcast_15 || Control == dpp::row_bcast_31 ||
+                (Control > dpp::row_shr(0) && Control <= dpp::row_shr(15)));
+  if constexpr (Control == dpp::row_bcast_15)
+    asm("s_nop 1\n\tv_add_f32_dpp %0, %0, %0 row_bcast:15 row_mask:%1 bank_mask:0xf"
+        : "+v"(value)
+        : "n"(RowMask));
+  else if constexpr (Control == dpp::row_bcast_31)
+    asm("s_nop 1\n\tv_add_f32_dpp %0, %0, %0 row_bcast:31 row_mask:%1 bank_mask:0xf"
+        : "+v"(value)
+        : "n"(RowMask));
+  else
+    asm("s_nop 1\n\tv_add_f32_dpp %0, %0, %0 row_shr:%1 row_mask:%2 bank_mask:0xf"
+        : "+v"(value)
+        : "n"(Control - dpp::row_shr(0)), "n"(RowMask));
+  return value;
 }
 
 /// Waits for LDS operations in flight; global loads in flight stay so. In a workgroup of one wave

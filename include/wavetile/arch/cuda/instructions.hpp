@@ -100,6 +100,15 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t dpp_move_or(uint32_t word, uint32
   return enabled && source >= 0 && source < wave_size ? moved : otherwise;
 }
 
+template <int Control, int RowMask>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float dpp_add_where_reached(float value) {
+  const int own = static_cast<int>(lane());
+  const int source = dpp_source(Control, own);
+  const float moved = __shfl_sync(all_lanes, value, source < 0 ? 0 : source);
+  const bool reached = (RowMask >> (own / 16) & 1) != 0 && source >= 0 && source < wave_size;
+  return reached ? moved + value : value;
+}
+
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier() {
   __syncthreads();
 }
