@@ -1,5 +1,6 @@
 """Kernels in TileLang as its examples for AMD build them: tiles in shared memory, T.gemm with packed matrix
-instructions, online softmax over blocks of keys."""
+instructions, online softmax over blocks of keys. T.exp becomes the fast __expf; T.exp2 would become exp2f, which takes
+seven instructions."""
 
 import math
 
@@ -29,7 +30,7 @@ def matmul(dtype, m, n, k, block_m, block_n, block_k, threads, stages, pack):
 
 def attention(dtype, heads, length, head, block_m, block_n, threads, stages, pack):
     """Heads one after the other, each of length x head elements; length a multiple of both blocks."""
-    shape, factor = (heads, length, head), math.log2(math.e) / math.sqrt(head)
+    shape, factor = (heads, length, head), 1 / math.sqrt(head)
 
     @T.prim_func
     def heads_apart(q: T.Tensor(shape, dtype), k: T.Tensor(shape, dtype), v: T.Tensor(shape, dtype),
@@ -57,9 +58,9 @@ def attention(dtype, heads, length, head, block_m, block_n, threads, stages, pac
                 T.copy(top, before)
                 T.reduce_max(scores, top, dim=1, clear=False)
                 for i in T.Parallel(block_m):
-                    shrink[i] = T.exp2((before[i] - top[i]) * factor)
+                    shrink[i] = T.exp((before[i] - top[i]) * factor)
                 for i, j in T.Parallel(block_m, block_n):
-                    scores[i, j] = T.exp2(scores[i, j] * factor - top[i] * factor)
+                    scores[i, j] = T.exp(scores[i, j] * factor - top[i] * factor)
                 T.reduce_sum(scores, part, dim=1)
                 for i in T.Parallel(block_m):
                     weight[i] = weight[i] * shrink[i] + part[i]

@@ -123,4 +123,24 @@ TEST(softmax_magnitudes, rows_do_not_influence_each_other) {
   }
 }
 
+// Rounding to bf16 could carry the bits of such a NaN over into a zero.
+TEST(softmax_nan_bits, a_row_rounded_to_bf16_stays_nan_whatever_spoils_it) {
+  for (const std::uint32_t bits : {0x7FFFFFFFu, 0xFFFFFFFFu, 0x7F800001u, 0xFFC00000u})
+    for (const std::int64_t width : {8, 100, 1500, 5000})
+      for (const bool logarithm : {false, true}) {
+        std::vector<float> x(static_cast<std::size_t>(2 * width), 0.5f);
+        x[static_cast<std::size_t>(width / 2)] = float_from_bits(bits);
+        device_buffer<float> input(x);
+        device_buffer<bf16> output(x.size());
+        const auto in = make_view(static_cast<const float*>(input.data()), std::int64_t{2}, width);
+        const auto out = make_view(output.data(), std::int64_t{2}, width);
+        const status outcome = logarithm ? log_softmax(in, out) : softmax(in, out);
+        ASSERT_TRUE(outcome.ok()) << outcome.message();
+        const auto got = output.download();
+        for (std::size_t i = 0; i < got.size(); ++i)
+          ASSERT_EQ(std::isnan(static_cast<float>(got[i])), i < got.size() / 2)
+              << "element " << i << " of width " << width << ", NaN " << std::hex << bits;
+      }
+}
+
 } // namespace
