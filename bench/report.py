@@ -138,7 +138,7 @@ def draw_bound_roofline(axes, rows):
     axes.set_xlabel("flop per byte that must move")
     axes.set_ylabel("flop per clock of a compute unit, at most")
     axes.set_title("bounds under the roofs of a compute unit, 16 bits and 8 bits (simulated)", loc="left", fontsize=10)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def rows_with_bounds(bench):
