@@ -12,9 +12,22 @@ namespace {
 
 using namespace wavetile;
 
+/// D = A Bᵀ, B of n x k elements, as weights of a layer lie in memory; or A B, B of k x n.
 struct shape {
   std::int64_t m, n, k;
+  bool b_transposed = true;
+
+  std::string text() const {
+    return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
+           (b_transposed ? "" : "/NN");
+  }
 };
+
+#if WAVETILE_CUDA
+using fp8 = fp8_e4m3_ocp;
+#else
+using fp8 = fp8_e4m3_fnuz;
+#endif
 
 template <class T>
 double wide(T value) {
@@ -49,8 +62,9 @@ void verify(const std::vector<T>& a, const std::vector<T>& b, const std::vector<
     const std::int64_t column = i % 3 == 1 ? s.n - 1 - i * 104729 % s.n : i * 1299709 % s.n;
     double sum = 0, terms = 0;
     for (std::int64_t k = 0; k < s.k; ++k) {
-      const double product = wide(a[static_cast<std::size_t>(row * s.k + k)]) *
-                             wide(b[static_cast<std::size_t>(column * s.k + k)]);
+      const double product =
+          wide(a[static_cast<std::size_t>(row * s.k + k)]) *
+          wide(b[static_cast<std::size_t>(s.b_transposed ? column * s.k + k : k * s.n + column)]);
       sum += product;
       terms += std::fabs(product);
     }
@@ -66,8 +80,7 @@ void verify(const std::vector<T>& a, const std::vector<T>& b, const std::vector<
   }
 }
 
-/// D = A Bᵀ: rows of b are columns of the product, as weights of a layer lie in memory. `Launch`
-/// is `(a, b, d, shape)` with device pointers.
+/// `Launch` is `(a, b, d, shape)` with device pointers.
 template <class T, class D, class Launch>
 void run(benchmark::State& state, const shape& s, int flops_per_clock, const Launch& product) {
   bench::rotating_array<T> a(s.m * s.k), b(s.n * s.k);
@@ -92,44 +105,53 @@ void run(benchmark::State& state, const shape& s, int flops_per_clock, const Lau
 
 template <matmul_choice Choice, class T, class D>
 void add(const char* type, const shape& s, int flops_per_clock) {
-  const std::string size =
-      std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
-  bench::add(std::string("matmul/") + type + "/" + size, [=](benchmark::State& state) {
+  bench::add(std::string("matmul/") + type + "/" + s.text(), [=](benchmark::State& state) {
     constexpr std::int64_t workspace_bytes = std::int64_t{64} << 20;
     const bench::rotating_array<unsigned char> workspace(workspace_bytes);
     run<T, D>(state, s, flops_per_clock, [&](const T* a, const T* b, D* d, const shape& of) {
       bench::check(matmul<Choice>(
-          make_view(a, of.m, of.k), make_view(b, of.n, of.k), make_view(d, of.m, of.n),
-          {.transpose_b = true, .memory = {workspace.at(0), workspace_bytes}}));
+          make_view(a, of.m, of.k),
+          of.b_transposed ? make_view(b, of.n, of.k) : make_view(b, of.k, of.n),
+          make_view(d, of.m, of.n),
+          {.transpose_b = of.b_transposed, .memory = {workspace.at(0), workspace_bytes}}));
     });
   });
 }
 
 void register_all() {
   using enum matmul_choice;
+#if WAVETILE_CUDA
+  std::vector<shape> on_gpu;
+  for (const bool b_transposed : {true, false}) {
+    for (const std::int64_t side : {1024, 2048, 4096, 8192})
+      on_gpu.push_back({side, side, side, b_transposed});
+    for (const std::int64_t rows : {1, 2, 4, 8, 16, 32})
+      on_gpu.push_back({rows, 13312, 16384, b_transposed});
+  }
+#else
   const std::vector<shape> on_gpu = {{4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 8192, 1024},
                                      {1024, 1024, 8192}, {4864, 4096, 8192}, {16, 8192, 8192},
                                      {1, 8192, 8192}};
+#endif
   const std::vector<shape> on_wavesim = {{512, 512, 512},   {256, 256, 2048}, {300, 400, 500},
                                          {4864, 4096, 512}, {16, 1024, 1024}, {1, 1024, 1024}};
   const bool simulated = bench::current().simulated;
   for (const shape& s : simulated ? on_wavesim : on_gpu) {
     add<automatic, bf16, bf16>("bf16", s, bench::matrix_16_bit);
-    bench::for_each_matmul_peer([&](const std::string& name, const bench::bf16_product& product) {
-      const std::string size =
-          std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
-      bench::add(name + "/bf16/" + size, [=](benchmark::State& state) {
-        run<bf16, bf16>(state, s, bench::matrix_16_bit,
-                        [&](const bf16* a, const bf16* b, bf16* d, const shape& of) {
-                          product(a, b, d, of.m, of.n, of.k);
-                        });
-      });
-    });
+    bench::for_each_matmul_peer(
+        s.b_transposed, [&](const std::string& name, const bench::bf16_product& product) {
+          bench::add(name + "/bf16/" + s.text(), [=](benchmark::State& state) {
+            run<bf16, bf16>(state, s, bench::matrix_16_bit,
+                            [&](const bf16* a, const bf16* b, bf16* d, const shape& of) {
+                              product(a, b, d, of.m, of.n, of.k);
+                            });
+          });
+        });
   }
   const std::vector<shape> square = {simulated ? shape{512, 512, 512} : shape{8192, 8192, 8192}};
   for (const shape& s : square) {
     add<large, fp16, fp16>("fp16", s, bench::matrix_16_bit);
-    add<large, fp8_e4m3_fnuz, bf16>("fp8", s, bench::matrix_8_bit);
+    add<large, fp8, bf16>("fp8", s, bench::matrix_8_bit);
     add<large, std::int8_t, std::int32_t>("int8", s, bench::matrix_8_bit);
   }
 }

@@ -43,7 +43,8 @@ if [ $sanitize = 1 ]; then
   for tool in memcheck racecheck initcheck synccheck; do
     for suite in lds_device group_test group_copy_test wave_shuffle_test norm_test rms_norm_bf16_test \
                  layer_norm_float_test attention_masks_bf16_test attention_decode_bf16_test \
-                 attention_append_bf16_test; do
+                 attention_append_bf16_test warp_device_test matmul_bf16_test \
+                 matmul_values_test; do
       echo "[cuda] $tool $suite" >&2
       compute-sanitizer --tool $tool --error-exitcode 1 $build/bin/$suite > "$report/$tool-$suite.log" 2>&1 \
         || failed=1
@@ -52,7 +53,12 @@ if [ $sanitize = 1 ]; then
   done
 fi
 
-for name in softmax reduce norms attention; do
+# PyTorch's packages bring cuBLAS, which bench_matmul measures beside
+cublas=$(python3 -c 'import nvidia, pathlib
+print(next((str(f.parent) for p in nvidia.__path__ for f in pathlib.Path(p).rglob("libcublas.so.*")), ""))' \
+  2> /dev/null || true)
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}${cublas:+:$cublas}
+for name in softmax reduce norms matmul attention; do
   echo "[cuda] bench_$name" >&2
   $build/bin/bench_$name --benchmark_out="$report/bench_$name.json" --benchmark_out_format=json || failed=1
 done

@@ -4,6 +4,9 @@
 
 #include <memory>
 
+#if WAVETILE_BENCH_CUBLAS
+#include <dlfcn.h>
+#endif
 #if WAVETILE_BENCH_ROCBLAS
 #include <rocblas/rocblas.h>
 #endif
@@ -126,13 +129,57 @@ bf16_product hipblaslt_product() {
 } // namespace
 #endif
 
+#if WAVETILE_BENCH_CUBLAS
+namespace {
+
+/// cuBLAS as it is at run time: its headers and library need not be there to build.
+bf16_product cublas_product(bool b_transposed) {
+  void* library = nullptr;
+  for (const char* name : {"libcublas.so", "libcublas.so.13", "libcublas.so.12"})
+    if (library == nullptr)
+      library = dlopen(name, RTLD_NOW);
+  if (library == nullptr)
+    return {};
+  using create_function = int (*)(void**);
+  using product_function =
+      int (*)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int,
+              int, const void*, void*, int, int, int, int);
+  const auto create = reinterpret_cast<create_function>(dlsym(library, "cublasCreate_v2"));
+  const auto product = reinterpret_cast<product_function>(dlsym(library, "cublasGemmEx"));
+  void* handle = nullptr; // kept until the program ends
+  if (create == nullptr || product == nullptr || create(&handle) != 0)
+    throw std::runtime_error("cuBLAS has no cublasCreate_v2 or cublasGemmEx, or does not start");
+  return [=](const wavetile::bf16* a, const wavetile::bf16* b, wavetile::bf16* d, std::int64_t m,
+             std::int64_t n, std::int64_t k) {
+    constexpr int bf16 = 14, compute_fp32 = 68, any_algorithm = -1; // cublas_api.h, library_types.h
+    const float one = 1, zero = 0;
+    const auto size = [](std::int64_t value) { return static_cast<int>(value); };
+    // column-major, so it computes dᵀ = op(b)ᵀ aᵀ
+    const int outcome = product(handle, b_transposed ? 1 : 0, 0, size(n), size(m), size(k), &one, b,
+                                bf16, size(b_transposed ? k : n), a, bf16, size(k), &zero, d, bf16,
+                                size(n), compute_fp32, any_algorithm);
+    if (outcome != 0)
+      throw std::runtime_error("cublasGemmEx: status " + std::to_string(outcome));
+  };
+}
+
+} // namespace
+#endif
+
 void for_each_matmul_peer(
+    [[maybe_unused]] bool b_transposed,
     [[maybe_unused]] const std::function<void(const std::string&, const bf16_product&)>& each) {
+#if WAVETILE_BENCH_CUBLAS
+  if (const bf16_product product = cublas_product(b_transposed))
+    each("cublas", product);
+#endif
 #if WAVETILE_BENCH_HIPBLASLT
-  each("hipblaslt", hipblaslt_product());
+  if (b_transposed)
+    each("hipblaslt", hipblaslt_product());
 #endif
 #if WAVETILE_BENCH_ROCBLAS
-  each("rocblas", rocblas_product());
+  if (b_transposed)
+    each("rocblas", rocblas_product());
 #endif
 }
 

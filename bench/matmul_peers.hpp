@@ -1,6 +1,7 @@
 /// \file
 /// Other libraries' matrix products, for the same benchmark: those that were found when this was
-/// configured (WAVETILE_BENCH_ROCBLAS, WAVETILE_BENCH_HIPBLASLT).
+/// configured (WAVETILE_BENCH_ROCBLAS, WAVETILE_BENCH_HIPBLASLT); of a build for NVIDIA GPUs
+/// cuBLAS, where the program finds its library when it runs.
 #pragma once
 
 #include <wavetile/core/bf16.hpp>
@@ -16,8 +17,10 @@ using bf16_product =
     std::function<void(const wavetile::bf16* a, const wavetile::bf16* b, wavetile::bf16* d,
                        std::int64_t m, std::int64_t n, std::int64_t k)>;
 
-/// Calls `each(name, product)` for every library there is.
+/// Calls `each(name, product)` for every library there is, with products of a b instead, b of k x n
+/// elements, where `b_transposed` is false (of cuBLAS only).
 void for_each_matmul_peer(
+    bool b_transposed,
     const std::function<void(const std::string& name, const bf16_product& product)>& each);
 
 } // namespace bench

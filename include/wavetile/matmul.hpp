@@ -194,20 +194,19 @@ status matmul_of_views(const view<A, Rank>& a, const view<B, Rank>& b, const vie
                        const Epilogue& steps) {
   static_assert(Rank == 2 || Rank == 3,
                 "wavetile::matmul: matrices are views of rank 2, batches of them of rank 3");
-  static_assert(!__is_const(D), "wavetile::matmul: d is written, its elements are const");
+  static_assert(!is_const_v<D>, "wavetile::matmul: d is written, its elements are const");
   using kernels::storage_or_self_t;
   using ta = storage_or_self_t<A>;
   using tb = storage_or_self_t<B>;
   using td = storage_or_self_t<D>;
   using tc = storage_or_self_t<C>;
   if constexpr (!are_matmul_inputs<ta, ta>()) {
-    return kernels::unsupported_element("a", kernels::type_name<A>(),
-                                        "fp64, fp32, fp16, bf16, fp8_e4m3_fnuz, fp8_e5m2_fnuz, "
-                                        "int8");
+    return kernels::unsupported_element(
+        "a", kernels::type_name<A>(), "fp64, fp32, fp16, bf16, int8, " WAVETILE_DETAIL_MATMUL_FP8);
   } else if constexpr (!are_matmul_inputs<ta, tb>()) {
     return kernels::unsupported_element("b", kernels::type_name<B>(),
-                                        is_fnuz_v<ta> ? "fp8_e4m3_fnuz, fp8_e5m2_fnuz"
-                                                      : kernels::type_name<A>());
+                                        is_matmul_fp8_v<ta> ? matmul_fp8_types
+                                                            : kernels::type_name<A>());
   } else if constexpr (!is_matmul_result<ta, td>()) {
     return kernels::unsupported_element("d", kernels::type_name<D>(), matmul_results<ta>());
   } else if constexpr (!is_same_v<tc, td> &&
@@ -266,6 +265,11 @@ matmul_problem matmul_problem_of(view<A, Rank> a, view<B, Rank> b, view<D, Rank>
 /// fp64, fp32 of fp32; of 16-bit floats fp32, fp16, bf16 or, with `epilogue::quantize`, 8 bits; of
 /// fp8 the same; of int8 int32, and fp32, fp16, bf16 or int8, for which sums are rounded to fp32.
 /// Rounding is to nearest even; 8-bit results saturate. fp16 and bf16 denormals count.
+///
+/// In a build for NVIDIA GPUs 8-bit floats are the OCP types, which devices before sm_89 refuse;
+/// the kernels are `large`, `middle`, `compact` and, of 8 and 16 bits with up to 32 rows, `skinny`.
+/// Rows of A and B that do not start at multiples of 16 bytes are copied element by element there,
+/// at a fraction of the speed.
 ///
 /// Any M, N, K >= 0; any leading dimensions that hold a row; pointers need only be multiples of the
 /// element size; the last stride is 1. Nothing beyond the last element of any row is read or

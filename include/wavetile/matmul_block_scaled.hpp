@@ -40,16 +40,19 @@ status matmul_block_scaled_of(const view<A, Rank>& a, const view<const float, Ra
                               const Epilogue& steps) {
   static_assert(Rank == 2 || Rank == 3,
                 "wavetile::matmul_block_scaled: matrices are views of rank 2, batches of rank 3");
-  static_assert(!__is_const(D),
+  static_assert(!is_const_v<D>,
                 "wavetile::matmul_block_scaled: d is written, its elements are const");
   using ta = kernels::storage_or_self_t<A>;
   using tb = kernels::storage_or_self_t<B>;
   using tc = kernels::storage_or_self_t<C>;
   using td = kernels::storage_or_self_t<D>;
-  constexpr const char* allowed = "fp8_e4m3_fnuz, fp8_e5m2_fnuz";
-  if constexpr (!is_fnuz_v<ta>) {
+  constexpr const char* allowed = matmul_fp8_types;
+  if constexpr (WAVETILE_CUDA) {
+    return status::failure(status_code::wrong_architecture, "device",
+                           "matmul_block_scaled has code for AMD GPUs only");
+  } else if constexpr (!is_matmul_fp8_v<ta>) {
     return kernels::unsupported_element("a", kernels::type_name<A>(), allowed);
-  } else if constexpr (!is_fnuz_v<tb>) {
+  } else if constexpr (!is_matmul_fp8_v<tb>) {
     return kernels::unsupported_element("b", kernels::type_name<B>(), allowed);
   } else if constexpr (!is_matmul_result<ta, td>()) {
     return kernels::unsupported_element("d", kernels::type_name<D>(), matmul_results<ta>());

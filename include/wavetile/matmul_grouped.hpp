@@ -133,11 +133,13 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
                          .append(options.kernel)
                          .append(", which only calls with it as template argument have code for");
   }
-  if (const status fits = check_forced(largest.m, choice); !fits)
+  const target& facts = device.facts();
+  if (const status fits = check_forced(largest, facts, largest.m, choice); !fits)
+    result.outcome = fits;
+  if (const status fits = check_types(largest, facts); !fits)
     result.outcome = fits;
   if (result.outcome.ok())
     result.outcome = check_device(device);
-  const target& facts = device.facts();
   const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
   constexpr int accumulator = static_cast<int>(sizeof(typename Types::accumulator));
   const bool product = !vanishes(options.alpha, largest.a, largest.d);
@@ -147,7 +149,7 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
       return {options.splits, 0};
     return best_splitting(items, count, options, product, cut, cus, bytes, accumulator);
   };
-  choose_tile(result, largest.m, choice, [&](matmul_choice one) {
+  choose_tile(result, largest, facts, largest.m, choice, [&](matmul_choice one) {
     const auto cut = cut_of(one, largest, facts);
     const list_totals all =
         total_of_list(items, count, options, product, cut, splitting_of(cut, lent));
@@ -159,7 +161,8 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
     return (depth > longest ? depth : longest) * cut.tile_m * cut.tile_n / cut.efficiency;
   });
   const auto cut = cut_of(result.choice, largest, facts);
-  describe_cut(result, cut);
+  describe_cut(result, cut, facts);
+  result.most_skinny_rows = skinny_rows_of(facts);
   splitting = splitting_of(cut, lent);
   const list_totals all = total_of_list(items, count, options, product, cut, splitting);
   const list_totals best =

@@ -4,20 +4,36 @@
 
 #include <wavetile/kernels/matmul/call.hpp>
 #include <wavetile/kernels/matmul/combine.hpp>
-#include <wavetile/kernels/matmul/skinny_kernel.hpp>
 #include <wavetile/launch/launch_groups.hpp>
 #include <wavetile/matmul_options.hpp>
 
+#if WAVETILE_CUDA
+#include <wavetile/kernels/matmul/cuda/skinny_kernel.hpp>
+#include <wavetile/kernels/matmul/cuda/tile_kernel.hpp>
+#else
+#include <wavetile/kernels/matmul/skinny_kernel.hpp>
+#endif
+
 namespace wavetile::detail {
 
+/// The 8-bit floats that devices of this build multiply: FNUZ on AMD's, OCP on NVIDIA's.
+#if WAVETILE_CUDA
 template <class T>
-inline constexpr bool is_fnuz_v = is_any_of_v<T, fp8_e4m3_fnuz, fp8_e5m2_fnuz>;
+inline constexpr bool is_matmul_fp8_v = is_any_of_v<T, fp8_e4m3_ocp, fp8_e5m2_ocp>;
+#define WAVETILE_DETAIL_MATMUL_FP8 "fp8_e4m3_ocp, fp8_e5m2_ocp"
+#else
+template <class T>
+inline constexpr bool is_matmul_fp8_v = is_any_of_v<T, fp8_e4m3_fnuz, fp8_e5m2_fnuz>;
+#define WAVETILE_DETAIL_MATMUL_FP8 "fp8_e4m3_fnuz, fp8_e5m2_fnuz"
+#endif
+/// For messages.
+inline constexpr const char* matmul_fp8_types = WAVETILE_DETAIL_MATMUL_FP8;
 
 /// Inputs that are multiplied with each other.
 template <class A, class B>
 constexpr bool are_matmul_inputs() {
   return (is_same_v<A, B> && is_any_of_v<A, double, float, fp16, bf16, int8_t>) ||
-         (is_fnuz_v<A> && is_fnuz_v<B>);
+         (is_matmul_fp8_v<A> && is_matmul_fp8_v<B>);
 }
 
 /// Results that products of `A` have.
@@ -26,11 +42,11 @@ constexpr bool is_matmul_result() {
   if constexpr (is_any_of_v<A, double, float>)
     return is_same_v<A, D>;
   else if constexpr (is_any_of_v<A, fp16, bf16>)
-    return is_any_of_v<D, float, fp16, bf16> || is_fnuz_v<D> || is_same_v<D, int8_t>;
+    return is_any_of_v<D, float, fp16, bf16> || is_matmul_fp8_v<D> || is_same_v<D, int8_t>;
   else if constexpr (is_same_v<A, int8_t>)
     return is_any_of_v<D, int32_t, float, fp16, bf16, int8_t>;
   else
-    return is_any_of_v<D, float, fp16, bf16, int8_t> || is_fnuz_v<D>;
+    return is_any_of_v<D, float, fp16, bf16, int8_t> || is_matmul_fp8_v<D>;
 }
 
 template <class A>
@@ -40,11 +56,11 @@ constexpr const char* matmul_results() {
   else if constexpr (is_same_v<A, float>)
     return "fp32";
   else if constexpr (is_any_of_v<A, fp16, bf16>)
-    return "fp32, fp16, bf16, int8, fp8_e4m3_fnuz, fp8_e5m2_fnuz";
+    return "fp32, fp16, bf16, int8, " WAVETILE_DETAIL_MATMUL_FP8;
   else if constexpr (is_same_v<A, int8_t>)
     return "int32, fp32, fp16, bf16, int8";
   else
-    return "fp32, fp16, bf16, int8, fp8_e4m3_fnuz, fp8_e5m2_fnuz";
+    return "fp32, fp16, bf16, int8, " WAVETILE_DETAIL_MATMUL_FP8;
 }
 
 /// Calls `run.operator()<OrderA, OrderB>()` for the orders of a problem.
@@ -57,6 +73,61 @@ status with_orders(const matmul_problem& problem, const Run& run) {
   return problem.order_b == along ? run.template operator()<across, along>()
                                   : run.template operator()<across, across>();
 }
+
+#if WAVETILE_CUDA
+
+/// The kernel for up to `rows` rows; null where the plan refuses it, as there is none.
+template <class Types, operand_order OrderB>
+auto skinny_kernel(int rows) -> void (*)(kernels::matmul_arguments<Types>) {
+  if constexpr (kernels::has_warp_skinny(static_cast<int>(sizeof(typename Types::b))))
+    return rows <= 16 ? &kernels::matmul_warp_skinny<Types, OrderB, 16>
+                      : &kernels::matmul_warp_skinny<Types, OrderB, 32>;
+  return nullptr;
+}
+
+/// Starts the kernel of a choice. With `Choice` only its code exists.
+template <matmul_choice Choice, class Types>
+status launch_product(const matmul_plan& plan, const matmul_problem& problem,
+                      const kernels::matmul_arguments<Types>& arguments, hipStream_t stream) {
+  using namespace kernels;
+  using choice = matmul_choice;
+  return with_orders(problem, [&]<operand_order OrderA, operand_order OrderB>() -> status {
+    const auto run = [&](void (*kernel)(matmul_arguments<Types>)) {
+      return launch_groups(kernel, plan.groups, plan.threads, 1,
+                           &matmul_arguments<Types>::first_group, arguments, stream,
+                           plan.lds_bytes);
+    };
+    // as many workgroups as the device holds at a time share the tiles
+    const auto run_tiles = [&](void (*kernel)(matmul_arguments<Types>)) {
+      const int64_t most = arguments.order.resident.divisor();
+      const launch_shape shape{.grid = plan.groups < most ? plan.groups : most,
+                               .block = plan.threads,
+                               .lds_bytes = plan.lds_bytes};
+      return launch(kernel, shape, stream, arguments);
+    };
+    if constexpr (Choice == choice::automatic) {
+      switch (plan.choice) {
+      case choice::large:
+        return run_tiles(&matmul_warp_tile<Types, matmul_kernel::large, OrderA, OrderB>);
+      case choice::middle:
+        return run_tiles(&matmul_warp_tile<Types, matmul_kernel::middle, OrderA, OrderB>);
+      case choice::skinny:
+        return run(skinny_kernel<Types, OrderB>(plan.tile_m));
+      default:
+        return run_tiles(&matmul_warp_tile<Types, matmul_kernel::compact, OrderA, OrderB>);
+      }
+    } else if constexpr (Choice == choice::skinny) {
+      return run(skinny_kernel<Types, OrderB>(plan.tile_m));
+    } else {
+      constexpr auto named = static_cast<matmul_kernel>(static_cast<int>(Choice) - 1);
+      if constexpr (has_warp_cut(named))
+        return run_tiles(&matmul_warp_tile<Types, named, OrderA, OrderB>);
+      return {}; // the plan has refused it
+    }
+  });
+}
+
+#else
 
 /// Starts the kernel of a choice. With `Choice` only its code exists.
 template <matmul_choice Choice, class Types>
@@ -88,6 +159,8 @@ status launch_product(const matmul_plan& plan, const matmul_problem& problem,
     }
   });
 }
+
+#endif
 
 /// Starts the second pass of a product split `splits` times; 0: there was no product.
 template <class Types>
@@ -127,6 +200,10 @@ void set_order(kernels::matmul_arguments<Types>& arguments, const matmul_plan& p
   const auto cut = cut_of(plan.choice, problem, device.facts());
   const int64_t most = int64_t{cus / xcds} * (cut.groups_per_cu > 0 ? cut.groups_per_cu : 1);
   arguments.order_a = problem.order_a;
+#if WAVETILE_CUDA
+  arguments.aligned = problem.aligned;
+  arguments.groups = plan.groups;
+#endif
   const int64_t resident = resident_of(plan.groups, xcds, most);
   arguments.order = make_xcd_order(plan.groups, xcds, resident);
   arguments.path = choose_tile_path(divide_up(problem.m > 0 ? problem.m : 1, plan.tile_m),

@@ -45,20 +45,21 @@
 #include <wavetile/attention_append.hpp>
 #include <wavetile/attention_decode.hpp>
 #include <wavetile/layer_norm.hpp>
+#include <wavetile/matmul.hpp>
+#include <wavetile/matmul_grouped.hpp>
 #include <wavetile/reduce.hpp>
 #include <wavetile/reduce_segmented.hpp>
 #include <wavetile/rms_norm.hpp>
 #include <wavetile/softmax.hpp>
 #endif
 
-// not yet with nvcc
+// fragments of gfx9's matrix instructions; those of NVIDIA's
 #if WAVETILE_HIP
 #include <wavetile/matrix/accumulator.hpp>
 #include <wavetile/matrix/fragment.hpp>
 #include <wavetile/matrix/global_operand.hpp>
 #include <wavetile/matrix/lds_operand.hpp>
 #include <wavetile/matrix/mma.hpp>
-
-#include <wavetile/matmul.hpp>
-#include <wavetile/matmul_grouped.hpp>
+#elif WAVETILE_CUDA
+#include <wavetile/matrix/warp_operand.hpp>
 #endif

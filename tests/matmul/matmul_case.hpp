@@ -45,20 +45,35 @@ struct matmul_case {
   }
 };
 
+/// The 8-bit floats that devices of this build multiply.
+#if WAVETILE_CUDA
+using fp8_e4m3 = fp8_e4m3_ocp;
+using fp8_e5m2 = fp8_e5m2_ocp;
+#else
+using fp8_e4m3 = fp8_e4m3_fnuz;
+using fp8_e5m2 = fp8_e5m2_fnuz;
+#endif
+template <class T>
+inline constexpr bool is_e4m3 = std::is_same_v<T, fp8_e4m3_fnuz> || std::is_same_v<T, fp8_e4m3_ocp>;
+template <class T>
+inline constexpr bool is_e5m2 = std::is_same_v<T, fp8_e5m2_fnuz> || std::is_same_v<T, fp8_e5m2_ocp>;
+
 /// Half a unit in the last place of a normal number of T, relative, and the absolute rounding error
 /// of denormals.
 template <class T>
 struct result_rounding {
-  static constexpr double relative = std::is_same_v<T, double>          ? 0x1p-53
-                                     : std::is_same_v<T, float>         ? 0x1p-24
-                                     : std::is_same_v<T, fp16>          ? 0x1p-11
-                                     : std::is_same_v<T, bf16>          ? 0x1p-8
-                                     : std::is_same_v<T, fp8_e4m3_fnuz> ? 0x1p-4
-                                     : std::is_same_v<T, fp8_e5m2_fnuz> ? 0x1p-3
-                                                                        : 0.0;
+  static constexpr double relative = std::is_same_v<T, double>  ? 0x1p-53
+                                     : std::is_same_v<T, float> ? 0x1p-24
+                                     : std::is_same_v<T, fp16>  ? 0x1p-11
+                                     : std::is_same_v<T, bf16>  ? 0x1p-8
+                                     : is_e4m3<T>               ? 0x1p-4
+                                     : is_e5m2<T>               ? 0x1p-3
+                                                                : 0.0;
   static constexpr double absolute = std::is_same_v<T, fp16>            ? 0x1p-25
                                      : std::is_same_v<T, fp8_e4m3_fnuz> ? 0x1p-11
                                      : std::is_same_v<T, fp8_e5m2_fnuz> ? 0x1p-18
+                                     : std::is_same_v<T, fp8_e4m3_ocp>  ? 0x1p-10
+                                     : std::is_same_v<T, fp8_e5m2_ocp>  ? 0x1p-17
                                      : std::is_same_v<T, std::int8_t>   ? 0.5
                                                                         : 0.0;
 };
@@ -294,11 +309,37 @@ struct matmul_run {
   }
 };
 
-/// Runs a case and compares it with fp64.
+/// Whether devices of this build have the kernel that a case or a call names. NVIDIA's have no
+/// `skinny` for some types; a plan refuses it.
+template <class A>
+bool has_kernel(const matmul_case& test, matmul_choice choice = matmul_choice::automatic) {
+#if WAVETILE_CUDA
+  if (choice == matmul_choice::automatic && !detail::find_choice(test.kernel, choice).ok())
+    return false;
+  return kernels::has_kernel(choice, targets::sm90, static_cast<int>(sizeof(A)));
+#else
+  (void)test, (void)choice;
+  return true;
+#endif
+}
+
+/// Runs a case and compares it with fp64; where there is no kernel, expects that to be said and the
+/// result to be left alone.
 template <class A, class B, class D, class C = D, matmul_choice Choice = matmul_choice::automatic>
 testing::AssertionResult check_matmul(const matmul_case& test) {
   matmul_run<A, B, D, C> run(test);
-  if (const status outcome = run.template run<Choice>(); !outcome)
+  const status outcome = run.template run<Choice>();
+  if (!has_kernel<A>(test, Choice)) {
+    if (outcome.code() != status_code::unsupported_shape)
+      return testing::AssertionFailure()
+             << test.text() << ": not refused as a kernel that there is not: " << outcome.message();
+    const std::vector<D> now = run.d.buffer().download();
+    std::vector<unsigned char> before(now.size() * sizeof(D), device_buffer<D>::poison_byte);
+    if (std::memcmp(now.data(), before.data(), before.size()) != 0)
+      return testing::AssertionFailure() << test.text() << ": refused, but d was written";
+    return testing::AssertionSuccess();
+  }
+  if (!outcome)
     return testing::AssertionFailure() << test.text() << ": " << outcome.message();
   return run.agrees();
 }

@@ -182,4 +182,81 @@ TEST(matmul_plan, every_kernel_fits_every_type) {
     }
 }
 
+// NVIDIA GPUs have kernels of their own.
+constexpr device_info h200 = describe_device("sm_90", 132, 1);
+constexpr device_info a100 = describe_device("sm_80", 108, 1);
+
+TEST(matmul_plan, nvidia_shapes_choose_kernels) {
+  EXPECT_EQ(plan(problem_of(8192, 8192, 8192), h200).choice, matmul_choice::large);
+  EXPECT_EQ(plan(problem_of(1024, 1024, 1024), h200).choice, matmul_choice::compact);
+  EXPECT_EQ(plan(problem_of(16, 8192, 8192), h200).choice, matmul_choice::skinny);
+  EXPECT_EQ(plan(problem_of(32, 8192, 8192), h200).choice, matmul_choice::skinny);
+  EXPECT_NE(plan(problem_of(33, 8192, 8192), h200).choice, matmul_choice::skinny);
+  auto fp32 = problem_of(16, 8192, 8192);
+  fp32.a = fp32.b = fp32.c = fp32.d = data_type::fp32;
+  const auto p = plan(fp32, h200);
+  EXPECT_NE(p.choice, matmul_choice::skinny);
+  EXPECT_EQ(p.refused[static_cast<int>(matmul_choice::skinny)], matmul_refusal::no_kernel);
+  EXPECT_NE(std::string(p.describe().c_str()).find("not skinny: there is no code for it"),
+            std::string::npos)
+      << p.describe().c_str();
+}
+
+TEST(matmul_plan, nvidia_cuts_fit_every_device) {
+  for (const device_info& device : {h200, a100})
+    for (const data_type type :
+         {data_type::bf16, data_type::int8, data_type::fp32, data_type::fp64})
+      for (const auto choice :
+           {matmul_choice::large, matmul_choice::middle, matmul_choice::compact}) {
+        auto problem = problem_of(4096, 4096, 4096);
+        problem.a = problem.b = type;
+        problem.choice = choice;
+        const auto p = plan(problem, device);
+        ASSERT_TRUE(p.outcome.ok()) << p.outcome.message();
+        EXPECT_EQ(p.choice, choice);
+        EXPECT_LE(p.lds_bytes, device.lds_bytes);
+        EXPECT_LE(p.threads, 256);
+        EXPECT_LE(p.accumulator_registers, 128);
+        EXPECT_EQ(p.register_limit, 255);
+      }
+}
+
+TEST(matmul_plan, nvidia_skinny_fits_every_device) {
+  for (const device_info& device : {h200, a100})
+    for (const data_type type : {data_type::bf16, data_type::int8})
+      for (const auto order : {operand_order::k_contiguous, operand_order::k_strided})
+        for (const int64_t rows : {1, 16, 17, 32}) {
+          auto problem = problem_of(rows, 13312, 16384);
+          problem.a = problem.b = type;
+          problem.order_b = order;
+          const auto p = plan(problem, device);
+          ASSERT_TRUE(p.outcome.ok()) << p.outcome.message();
+          EXPECT_EQ(p.choice, matmul_choice::skinny);
+          EXPECT_LE(p.lds_bytes, device.lds_bytes);
+          EXPECT_EQ(p.tile_m, rows <= 16 ? 16 : 32);
+        }
+}
+
+TEST(matmul_plan, nvidia_refuses_what_it_has_no_code_for) {
+  auto problem = problem_of(4096, 4096, 4096);
+  problem.choice = matmul_choice::wide;
+  auto refused = plan(problem, h200).outcome;
+  EXPECT_EQ(refused.code(), status_code::unsupported_shape);
+  EXPECT_EQ(std::string(refused.message()), "unsupported_shape: kernel: it is wide, of which there "
+                                            "is no code for bf16 on sm_90; allowed: large, "
+                                            "middle, compact");
+  EXPECT_TRUE(plan(problem, mi300x).outcome.ok());
+  problem = problem_of(33, 4096, 4096);
+  problem.choice = matmul_choice::skinny;
+  EXPECT_EQ(std::string(plan(problem, h200).outcome.message()),
+            "unsupported_shape: kernel: skinny takes at most 32 rows of op(A), here are 33");
+  problem = problem_of(4096, 4096, 4096);
+  problem.a = problem.b = data_type::fp8_e4m3_ocp;
+  EXPECT_TRUE(plan(problem, h200).outcome.ok());
+  refused = plan(problem, a100).outcome;
+  EXPECT_EQ(refused.code(), status_code::unsupported_type);
+  EXPECT_NE(std::string(refused.message()).find("fp8_e4m3_ocp, which sm_80"), std::string::npos)
+      << refused.message();
+}
+
 } // namespace

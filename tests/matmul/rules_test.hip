@@ -78,6 +78,8 @@ TYPED_TEST(matmul_rules, infinities_meet_no_zeros_from_tails) {
   // one infinite column of op(B) and finite data: its column of D is infinite or NaN, no other
   for (const char* kernel : {"compact", "skinny"})
     for_each_order({.m = 13, .n = 21, .k = 35, .kernel = kernel}, [](const matmul_case& test) {
+      if (!has_kernel<T>(test))
+        return;
       matmul_run<T, T, T> run(test);
       std::int64_t count = 0;
       run.a.fill([] { return convert<T>(1.0f); });

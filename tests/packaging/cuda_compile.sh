@@ -18,4 +18,5 @@ compile() { # <option> <source>
 }
 compile -c tests/wave/lane_test.hip
 compile -c tests/group/copy_test.hip
+compile -c tests/matrix/warp_device_test.hip
 compile -ptx tests/packaging/cuda_calls.hip # all kernels, as far as PTX

@@ -37,6 +37,11 @@ struct target {
   uint32_t direct_to_lds; ///< bit n set: a load can write n bytes per lane straight to LDS
   int cache_line_bytes;   ///< of the vector L1 cache and L2
 
+  /// NVIDIA's, for which there are kernels of their own.
+  constexpr bool is_nvidia() const {
+    return arch == architecture::sm80 || arch == architecture::sm90;
+  }
+
   /// False for architectures the library has no description of: nothing may be launched there.
   constexpr bool known() const { return arch != architecture::unknown; }
 

@@ -1,7 +1,7 @@
 /// \file
 /// `cp.async`: global memory to LDS without registers, waited for in groups.
 ///
-///     copy_async(a, from, 16);  copy_async(b, from + 8, 16);
+///     copy_async(a, from);  copy_async(b, from + 8);
 ///     close_copies();           // a group
 ///     …
 ///     wait_copies<0>();         // then a barrier: a lane waits for its own copies only
@@ -14,10 +14,14 @@
 
 namespace wavetile::instruction {
 
-/// Copies 16 bytes past the L1 cache; both addresses are multiples of 16. Of the last
-/// `16 - bytes` nothing is read, and they become zero; with 0 `from` is not looked at.
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_async(uint32_t to, const void* from,
-                                                      int bytes = 16) {
+/// Copies 16 bytes past the L1 cache; both addresses are multiples of 16.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_async(uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+}
+
+/// The same, of which the last `16 - bytes` are not read and become zero; with 0 `from` is not
+/// looked at.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_async(uint32_t to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :
                : "r"(to), "l"(from), "r"(bytes)

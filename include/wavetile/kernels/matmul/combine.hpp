@@ -3,10 +3,10 @@
 #pragma once
 
 #include <wavetile/kernels/matmul/store.hpp>
-#include <wavetile/kernels/matmul/tile_kernel.hpp>
+#include <wavetile/kernels/matmul/tile_place.hpp>
 #include <wavetile/wave/lane.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -67,12 +67,11 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE combine_place combine_place_of(
 
 /// D = epilogue(alpha (sum of the parts, in order) + beta C), one lane a run of four elements.
 template <class Types>
-WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(combine_threads, combine_threads))) void
-matmul_combine(matmul_combine_arguments<Types> arguments) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(combine_threads) void matmul_combine(
+    matmul_combine_arguments<Types> arguments) {
   using accumulator = typename Types::accumulator;
   const matmul_arguments<Types>& product = arguments.product;
-  const int64_t group =
-      arguments.first_group + static_cast<int64_t>(__builtin_amdgcn_workgroup_id_x());
+  const int64_t group = arguments.first_group + static_cast<int64_t>(instruction::workgroup_x());
   matmul_task<Types> task;
   const combine_place place = combine_place_of(arguments, group, task);
   matmul_output<Types> output(product, task, place.batch);

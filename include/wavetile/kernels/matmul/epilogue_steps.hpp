@@ -5,6 +5,7 @@
 #include <wavetile/core/view.hpp>
 #include <wavetile/kernels/matmul/activation.hpp>
 #include <wavetile/kernels/matmul/epilogue.hpp>
+#include <wavetile/kernels/matmul/run_access.hpp>
 #include <wavetile/wave/reduce.hpp>
 
 namespace wavetile::epilogue {
@@ -39,7 +40,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, N> load_run(const U* from, int coun
   using S = storage_t<U>;
   vec<S, N> run{};
   if (count >= N) {
-    __builtin_memcpy(&run, elements, sizeof run);
+    kernels::load_run(run, elements);
   } else {
     for (int i = 0; i < N; ++i)
       if (i < count)
@@ -281,9 +282,14 @@ struct quantize {
     // which waves arrive does not matter
     const uint32_t bits = float_bits(largest);
     const uint32_t of_wave = wave::all_reduce(bits, op::maximum{});
-    if (lane_id() == 0)
+    if (lane_id() == 0) {
+#if WAVETILE_CUDA
+      (void)atomicMax(reinterpret_cast<uint32_t*>(amax), of_wave);
+#else
       (void)__hip_atomic_fetch_max(reinterpret_cast<uint32_t*>(amax), of_wave, __ATOMIC_RELAXED,
                                    __HIP_MEMORY_SCOPE_AGENT);
+#endif
+    }
   }
 };
 

@@ -5,7 +5,7 @@
 #include <wavetile/kernels/matmul/problem.hpp>
 #include <wavetile/wave/lane.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -20,9 +20,8 @@ struct matmul_list_arguments {
 
 /// Writes the entries: what a stream does later finds them in order, also in a replayed graph.
 template <class Types>
-WAVETILE_KERNEL
-    __attribute__((amdgpu_flat_work_group_size(matmul_wave_size, matmul_wave_size))) void
-    matmul_write_list(matmul_list_arguments<Types> arguments) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(matmul_wave_size) void matmul_write_list(
+    matmul_list_arguments<Types> arguments) {
   const int entry = thread_id();
   if (entry < arguments.count)
     arguments.to[entry] = arguments.entries[entry];

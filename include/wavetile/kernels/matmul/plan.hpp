@@ -6,6 +6,7 @@
 #include <wavetile/core/math.hpp>
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/kernels/matmul/config.hpp>
+#include <wavetile/kernels/matmul/cuda/config.hpp>
 
 namespace wavetile {
 
@@ -34,8 +35,11 @@ constexpr bool in_every_call(matmul_choice choice) {
          choice == matmul_choice::compact || choice == matmul_choice::skinny;
 }
 
-/// Most rows of op(A) that `skinny` takes.
+/// Most rows of op(A) that `skinny` takes on AMD's GPUs, and on those of this device.
 inline constexpr int64_t skinny_rows = 16;
+constexpr int64_t skinny_rows_of(const target& facts) {
+  return facts.is_nvidia() ? kernels::warp_skinny_rows : skinny_rows;
+}
 
 namespace kernels {
 
@@ -48,6 +52,15 @@ constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
   if (element_bytes == 8 && choice == matmul_choice::middle)
     choice = matmul_choice::compact;
   return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes);
+}
+
+/// Whether there is code for a choice on a device of these facts.
+constexpr bool has_kernel(matmul_choice choice, const target& facts, int element_bytes) {
+  if (!facts.is_nvidia() || choice == matmul_choice::automatic)
+    return true;
+  if (choice == matmul_choice::skinny)
+    return has_warp_skinny(element_bytes);
+  return has_warp_cut(static_cast<matmul_kernel>(static_cast<int>(choice) - 1));
 }
 
 /// How `skinny` is cut: a wave takes `columns` columns of op(B) and a quarter of k, in steps of
@@ -89,6 +102,7 @@ enum class matmul_refusal : uint8_t {
   on_request,     ///< code for it exists only in calls that name it
   too_many_rows,  ///< op(A) has more rows than `skinny` takes
   another_forced, ///< the caller named another
+  no_kernel,      ///< there is no code for it on this kind of device, or for these elements there
 };
 
 /// What `matmul` does with a problem; it computes this plan and follows it.
@@ -121,6 +135,7 @@ struct matmul_plan {
   matmul_refusal refused[matmul_choice_count] = {}; ///< by matmul_choice
   double relative_time[matmul_choice_count] = {};   ///< expected, the choice being 1; 0: not known
   int64_t rows = 0, columns = 0, depth = 0;         ///< for `describe`
+  int64_t most_skinny_rows = skinny_rows;           ///< that `skinny` takes on this device
 
   /// The plan in words, one line for the choice and one for each that was refused.
   constexpr fixed_text<1600> describe() const;
@@ -135,8 +150,46 @@ struct matmul_cut {
   double efficiency; ///< share of the matrix cores' rate in the loop, by LDS and vector work
 };
 
+/// On NVIDIA GPUs. Shares of the rate are those of one H200: see bench/README.md.
+constexpr matmul_cut warp_cut_of(matmul_choice choice, const matmul_problem& problem,
+                                 const target& facts) {
+  const int bytes = size_of(problem.a);
+  const int accumulator = bytes == 8 ? 8 : 4;
+  if (choice == matmul_choice::skinny) {
+    const auto cut = kernels::warp_skinny_cut_of(problem.order_b, bytes, problem.m);
+    const int rows = kernels::warp_skinny_tile(problem.m);
+    const int64_t lds = int64_t{cut.warps_k()} * rows * cut.columns * accumulator;
+    const int threads = cut.warps * facts.wave_size;
+    return {rows,
+            cut.columns,
+            cut.step,
+            threads,
+            rows * cut.columns / facts.wave_size,
+            facts.workgroups_per_cu(threads, 128, 0, static_cast<int>(lds)),
+            8,
+            16,
+            cut.step,
+            lds,
+            0.1};
+  }
+  const auto cut =
+      kernels::warp_cut_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), bytes);
+  const int registers = cut.accumulator_registers(accumulator);
+  const int expected = registers + 112 < facts.vgprs ? registers + 112 : facts.vgprs;
+  const int groups = facts.workgroups_per_cu(cut.threads(), expected, 0, cut.lds_bytes());
+  const double efficiency = choice == matmul_choice::large    ? 0.9
+                            : choice == matmul_choice::middle ? 0.85
+                                                              : 0.5;
+  return {cut.tile_m,      cut.tile_n, cut.tile_k(bytes),
+          cut.threads(),   registers,  groups < 1 ? 1 : groups,
+          cut.tile_m,      cut.tile_n, cut.tile_k(bytes),
+          cut.lds_bytes(), efficiency};
+}
+
 constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
                             const target& facts) {
+  if (facts.is_nvidia())
+    return warp_cut_of(choice, problem, facts);
   const int bytes = size_of(problem.a);
   const int accumulator = bytes == 8 ? 8 : 4;
   if (choice == matmul_choice::skinny) {
@@ -190,8 +243,8 @@ constexpr int64_t useful_splits(int64_t groups, int64_t cus, int64_t steps) {
 /// Chooses the tile for a product of `rows` rows, or takes the one that is forced: fills
 /// `result.choice`, `refused` and `relative_time`. `time(choice)` is the expected time of one.
 template <class Time>
-constexpr void choose_tile(matmul_plan& result, int64_t rows, matmul_choice forced,
-                           const Time& time) {
+constexpr void choose_tile(matmul_plan& result, const matmul_problem& problem, const target& facts,
+                           int64_t rows, matmul_choice forced, const Time& time) {
   const bool is_forced = forced != matmul_choice::automatic;
   bool found = false;
   double best = 0;
@@ -202,7 +255,11 @@ constexpr void choose_tile(matmul_plan& result, int64_t rows, matmul_choice forc
       refused = is_forced ? matmul_refusal::another_forced : matmul_refusal::on_request;
       continue;
     }
-    if (choice == matmul_choice::skinny && rows > skinny_rows) {
+    if (!kernels::has_kernel(choice, facts, size_of(problem.a))) {
+      refused = matmul_refusal::no_kernel;
+      continue;
+    }
+    if (choice == matmul_choice::skinny && rows > skinny_rows_of(facts)) {
       refused = matmul_refusal::too_many_rows;
       continue;
     }
@@ -224,25 +281,49 @@ constexpr void choose_tile(matmul_plan& result, int64_t rows, matmul_choice forc
   }
 }
 
+/// Whether the device multiplies these elements.
+constexpr status check_types(const matmul_problem& problem, const target& facts) {
+  const bool fp8 = problem.a == data_type::fp8_e4m3_ocp || problem.a == data_type::fp8_e5m2_ocp;
+  if (facts.is_nvidia() && fp8 && facts.fp8 != fp8_support::ocp)
+    return status::failure(status_code::unsupported_type, "a", "its elements are ")
+        .append(name_of(problem.a))
+        .append(", which ")
+        .append(facts.name)
+        .append(" does not multiply; allowed there: fp64, fp32, fp16, bf16, int8");
+  return {};
+}
+
 /// Whether a product of `rows` rows can run with the tile that was asked for by name or template
 /// argument.
-constexpr status check_forced(int64_t rows, matmul_choice forced) {
-  if (forced == matmul_choice::skinny && rows > skinny_rows)
-    return status::failure(status_code::unsupported_shape, "kernel",
-                           "skinny takes at most 16 rows of op(A), here are ")
+constexpr status check_forced(const matmul_problem& problem, const target& facts, int64_t rows,
+                              matmul_choice forced) {
+  if (!kernels::has_kernel(forced, facts, size_of(problem.a)))
+    return status::failure(status_code::unsupported_shape, "kernel", "it is ")
+        .append(name_of(forced))
+        .append(", of which there is no code for ")
+        .append(name_of(problem.a))
+        .append(" on ")
+        .append(facts.name)
+        .append("; allowed: large, middle, compact");
+  if (forced == matmul_choice::skinny && rows > skinny_rows_of(facts))
+    return status::failure(status_code::unsupported_shape, "kernel", "skinny takes at most ")
+        .append(skinny_rows_of(facts))
+        .append(" rows of op(A), here are ")
         .append(rows);
   return {};
 }
 
 /// What the plan says of its tile.
-constexpr void describe_cut(matmul_plan& result, const matmul_cut& cut) {
+constexpr void describe_cut(matmul_plan& result, const matmul_cut& cut, const target& facts) {
   result.tile_m = cut.tile_m;
   result.tile_n = cut.tile_n;
   result.tile_k = cut.tile_k;
   result.threads = cut.threads;
   result.lds_bytes = cut.lds_bytes;
   result.accumulator_registers = cut.registers;
-  result.register_limit = cut.threads > 4 * matmul_wave_size ? 256 : 512;
+  result.register_limit = facts.is_nvidia()                    ? facts.vgprs
+                          : cut.threads > 4 * matmul_wave_size ? 256
+                                                               : 512;
 }
 
 } // namespace detail
@@ -263,6 +344,7 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   const int bytes = size_of(problem.a);
   const int accumulator = bytes == 8 ? 8 : 4;
   result.rows = m;
+  result.most_skinny_rows = skinny_rows_of(facts);
   result.columns = n;
   result.depth = k;
   result.product = k > 0;
@@ -270,7 +352,7 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   const bool empty = m == 0 || n == 0 || problem.batches == 0;
   const int64_t step_floor = k > 0 ? k : 1;
 
-  detail::choose_tile(result, m, problem.choice, [&](matmul_choice choice) {
+  detail::choose_tile(result, problem, facts, m, problem.choice, [&](matmul_choice choice) {
     const auto cut = detail::cut_of(choice, problem, facts);
     const int64_t tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n) * problem.batches;
     const int64_t splits =
@@ -281,10 +363,12 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
            cut.tile_m * cut.tile_n / cut.efficiency;
   });
   if (result.outcome.ok())
-    result.outcome = detail::check_forced(m, problem.choice);
+    result.outcome = detail::check_types(problem, facts);
+  if (result.outcome.ok())
+    result.outcome = detail::check_forced(problem, facts, m, problem.choice);
 
   const auto cut = detail::cut_of(result.choice, problem, facts);
-  detail::describe_cut(result, cut);
+  detail::describe_cut(result, cut, facts);
   result.tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n);
 
   const int64_t step = cut.tile_k > problem.k_multiple ? cut.tile_k : problem.k_multiple;
@@ -387,10 +471,13 @@ constexpr fixed_text<1600> matmul_plan::describe() const {
           .append('>');
       break;
     case matmul_refusal::too_many_rows:
-      text.append("op(A) has ").append(rows).append(" rows, more than ").append(skinny_rows);
+      text.append("op(A) has ").append(rows).append(" rows, more than ").append(most_skinny_rows);
       break;
     case matmul_refusal::another_forced:
       text.append(name_of(choice)).append(" was asked for");
+      break;
+    case matmul_refusal::no_kernel:
+      text.append("there is no code for it on this device");
       break;
     }
   }

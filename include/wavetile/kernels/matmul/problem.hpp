@@ -85,12 +85,16 @@ struct matmul_arguments {
   int64_t scale_step_b[2]; ///< to the next block of columns, to the next block of k
   int64_t scale_batch_a, scale_batch_b; ///< to the next matrix of the batch
   operand_order order_a;                ///< for kernels that serve both
-  xcd_order order;                      ///< of all workgroups
-  tile_path path;                       ///< of the tiles of one matrix
-  divider tiles;                        ///< tiles of one matrix, or of its parts when split
-  divider splits;                       ///< parts of k
-  int64_t split_k;                      ///< values of k of a part, a multiple of the kernel's step
-  void* partials; ///< [batch][split][m][n] of the accumulator type; of a list in its order
+#if WAVETILE_CUDA
+  bool aligned;   ///< rows of A and B start at multiples of 16 bytes
+  int64_t groups; ///< tiles in all, which the workgroups of the tiled kernels share
+#endif
+  xcd_order order; ///< of all workgroups
+  tile_path path;  ///< of the tiles of one matrix
+  divider tiles;   ///< tiles of one matrix, or of its parts when split
+  divider splits;  ///< parts of k
+  int64_t split_k; ///< values of k of a part, a multiple of the kernel's step
+  void* partials;  ///< [batch][split][m][n] of the accumulator type; of a list in its order
   int64_t first_group;
   typename Types::epilogue epilogue;
 };

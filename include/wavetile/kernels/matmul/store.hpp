@@ -3,8 +3,9 @@
 #pragma once
 
 #include <wavetile/kernels/matmul/problem.hpp>
+#include <wavetile/kernels/matmul/run_access.hpp>
 
-#if WAVETILE_HIP
+#if WAVETILE_GPU
 
 namespace wavetile::kernels {
 
@@ -14,7 +15,7 @@ template <class To, int N, class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<To, N> load_some(const T* from, int count) {
   vec<T, N> run{};
   if (count >= N) {
-    __builtin_memcpy(&run, from, sizeof run);
+    load_run(run, from);
   } else {
     for (int i = 0; i < N; ++i)
       if (i < count)
@@ -27,7 +28,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<To, N> load_some(const T* from, int co
 template <class T, int N>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_some(T* to, const vec<T, N>& run, int count) {
   if (count >= N) {
-    __builtin_memcpy(to, &run, sizeof run);
+    store_run(to, run);
   } else {
     for (int i = 0; i < N; ++i)
       if (i < count)

@@ -1,0 +1,81 @@
+/// \file
+/// The ways the tiled matrix product is cut on NVIDIA GPUs.
+#pragma once
+
+#include <wavetile/kernels/matmul/config.hpp>
+
+namespace wavetile::kernels {
+
+/// One cut. A workgroup computes a `tile_m` x `tile_n` piece of D; its `warps_m` x `warps_n` warps
+/// share it evenly. One step of the loop takes `k_bytes` bytes of k from every row of A and column
+/// of B through LDS, which holds `stages` steps, all but one of them on their way.
+struct warp_cut {
+  int tile_m, tile_n, k_bytes, warps_m, warps_n, stages;
+
+  constexpr int warps() const { return warps_m * warps_n; }
+  constexpr int threads() const { return warps() * targets::sm80.wave_size; }
+  constexpr int tile_k(int element_bytes) const { return k_bytes / element_bytes; }
+  constexpr int wave_m() const { return tile_m / warps_m; }
+  constexpr int wave_n() const { return tile_n / warps_n; }
+  constexpr int lds_bytes() const { return stages * (tile_m + tile_n) * k_bytes; }
+  constexpr int accumulator_registers(int accumulator_bytes) const {
+    return wave_m() * wave_n() / targets::sm80.wave_size * accumulator_bytes / 4;
+  }
+};
+
+/// Whether NVIDIA's kernels have a cut of this name.
+constexpr bool has_warp_cut(matmul_kernel kernel) {
+  return kernel == matmul_kernel::large || kernel == matmul_kernel::middle ||
+         kernel == matmul_kernel::compact;
+}
+
+/// The cut behind a name for elements of this size. All fit the LDS of sm_80.
+///
+/// 8 and 16 bits: a warp of the larger two computes 64 x 64, so that fragments are read from LDS
+/// for 32 products each, and two warps of a scheduler hide each other's latency. fp32 is computed
+/// by fused multiply-adds, fp64 by m8n8k4: tiles are smaller, as accumulators take more registers.
+constexpr warp_cut warp_cut_of(matmul_kernel kernel, int element_bytes) {
+  if (element_bytes == 8)
+    return kernel == matmul_kernel::compact ? warp_cut{64, 64, 128, 2, 2, 3}
+                                            : warp_cut{128, 64, 128, 4, 2, 3};
+  if (element_bytes == 4)
+    return kernel == matmul_kernel::compact ? warp_cut{64, 64, 128, 2, 2, 3}
+                                            : warp_cut{128, 128, 128, 2, 4, 3};
+  switch (kernel) {
+  case matmul_kernel::large:
+    return {128, 256, 128, 2, 4, 3};
+  case matmul_kernel::middle:
+    return {128, 128, 128, 2, 2, 3};
+  default:
+    return {64, 64, 128, 2, 2, 4};
+  }
+}
+
+/// How `skinny` is cut: the warps of a workgroup share its columns and, by turns, k, of which they
+/// take `step` values together. There is none for fp32 and fp64.
+struct warp_skinny_cut {
+  int columns, step, warps;
+  int warp_columns; ///< of one warp
+
+  /// Warps that share k; each leaves its sums of the workgroup's columns in LDS.
+  constexpr int warps_k() const { return warps * warp_columns / columns; }
+};
+constexpr bool has_warp_skinny(int element_bytes) {
+  return element_bytes <= 2;
+}
+/// For `rows` rows. Of more than 16 every workgroup reads as many bytes as half of its columns
+/// have: it takes twice as many. Bytes whose k is strided come 16 columns at a time.
+constexpr warp_skinny_cut warp_skinny_cut_of(operand_order order_b, int element_bytes,
+                                             int64_t rows) {
+  if (order_b == operand_order::k_strided && element_bytes == 1)
+    return {128, 512, 8, 128};
+  return {rows <= 16 ? 64 : 128, 512 / element_bytes, rows <= 16 ? 8 : 16,
+          order_b == operand_order::k_contiguous ? 32 : 64};
+}
+/// Most rows of op(A), and those the kernel for this many computes.
+inline constexpr int64_t warp_skinny_rows = 32;
+constexpr int warp_skinny_tile(int64_t rows) {
+  return rows <= 16 ? 16 : 32;
+}
+
+} // namespace wavetile::kernels
