@@ -2,6 +2,7 @@
 #include <wavetile/attention.hpp>
 #include <wavetile/attention_decode.hpp>
 #include <wavetile/layer_norm.hpp>
+#include <wavetile/matmul.hpp>
 #include <wavetile/reduce.hpp>
 #include <wavetile/rms_norm.hpp>
 #include <wavetile/softmax.hpp>
@@ -23,4 +24,11 @@ status heads(view<const bf16, 4> q, view<const bf16, 4> k, view<const bf16, 4> v
   if (const status outcome = attention(q, k, v, o); !outcome)
     return outcome;
   return attention_decode(q, k, v, o);
+}
+
+// one tile and the kernel for few rows: the others are the same code
+status products(view<const bf16, 2> a, view<const bf16, 2> b, view<bf16, 2> d) {
+  if (const status outcome = matmul<matmul_choice::compact>(a, b, d); !outcome)
+    return outcome;
+  return matmul<matmul_choice::skinny>(a, b, d);
 }
