@@ -271,11 +271,11 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 ///
 /// Which kernel runs: `plan(attention_problem_of(q, k, v, o, options), device)`; LDS at most 48 KiB
 /// a workgroup, no scratch. NVIDIA GPUs (sm_80, sm_90): mma.sync, at most 96 KiB of shared memory,
-/// which is filled by cp.async where rows of K and V are 16 bytes aligned. Errors: extents that do
-/// not go together, heads without a kernel, a last stride other than 1, null or misaligned
-/// pointers, outputs that overlap anything, element types without a kernel, a scale that is not
-/// finite, a negative softcap or window, device without code. Whatever the error, o and lse are
-/// untouched.
+/// which is filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and more
+/// keep up to 40 bytes of a lane in local memory. Errors: extents that do not go together, heads
+/// without a kernel, a last stride other than 1, null or misaligned pointers, outputs that overlap
+/// anything, element types without a kernel, a scale that is not finite, a negative softcap or
+/// window, device without code. Whatever the error, o and lse are untouched.
 template <class Q, class K, class V, class O>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

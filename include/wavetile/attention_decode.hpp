@@ -265,7 +265,8 @@ attention_problem attention_decode_problem_of(view<Q, 4> q, view<K, 4> k, view<V
 ///
 /// With at most 16 queries the heads that share a head of k and v are rows of one tile, so the
 /// cache is read once for all of them. On gfx942 four waves take a quarter of the keys each for up
-/// to 32 such rows, with heads of 32, 64, 96 or 128 elements, else rows of their own. With a
+/// to 32 such rows, with heads of 32, 64, 96 or 128 elements, else rows of their own; on NVIDIA
+/// GPUs all waves share up to 16 rows, with the bits of a prefill. With a
 /// workspace of `plan_decode(…).best_workspace_bytes` several workgroups share the keys of a
 /// sequence, and a second kernel puts their results together in a fixed order; the result is the
 /// same bit for bit each time, wherever the sequence stands in the batch and however many there
