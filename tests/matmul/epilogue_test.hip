@@ -44,6 +44,19 @@ double normal_cdf(double x) {
 
 class matmul_epilogue : public testing::TestWithParam<const char*> {};
 
+#if WAVETILE_CUDA // nvcc has device lambdas only with --extended-lambda
+struct negative_below_function {
+  __device__ float operator()(float x, std::int64_t row, std::int64_t column) const {
+    return column > row ? x : -x;
+  }
+};
+constexpr negative_below_function negative_below;
+#else
+constexpr auto negative_below = [] __device__(float x, std::int64_t row, std::int64_t column) {
+  return column > row ? x : -x;
+};
+#endif
+
 /// One of the activations, chosen when the kernel runs: one set of kernels for all of them.
 struct any_activation {
   static constexpr const char* name = "any_activation";
@@ -101,9 +114,7 @@ TEST_P(matmul_epilogue, chain_in_order) {
       epilogue::bias_columns{static_cast<const bf16*>(of_columns.data())},
       epilogue::bias_rows{static_cast<const float*>(of_rows.data())}, epilogue::scale_by{0.5f},
       epilogue::residual{view<const fp16, 3>(added.as_batch())},
-      epilogue::apply_function{[] __device__(float x, std::int64_t row, std::int64_t column) {
-        return column > row ? x : -x;
-      }});
+      epilogue::apply_function{negative_below});
   const status outcome = run.run(steps);
   ASSERT_TRUE(outcome.ok()) << outcome.message();
   std::int64_t count = 0;

@@ -293,7 +293,8 @@ struct quantize {
   }
 };
 
-/// f(x, row, column), a device function of the caller.
+/// f(x, row, column), a device function of the caller: a lambda (nvcc: with --extended-lambda) or a
+/// function object.
 template <class F>
 struct apply_function {
   static constexpr const char* name = "function";
