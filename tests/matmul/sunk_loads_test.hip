@@ -12,7 +12,7 @@ inline constexpr matmul_config with_steps_ahead(matmul_config config, int steps)
 }
 inline constexpr matmul_config early_global_loads = with_steps_ahead(sunk_global_loads, 1);
 inline constexpr matmul_config sunk_lds_reads = config_of(matmul_kernel::wide, 2);
-inline constexpr matmul_config early_lds_reads = with_steps_ahead(sunk_lds_reads, 2);
+inline constexpr matmul_config early_lds_reads = with_steps_ahead(sunk_lds_reads, 1);
 
 /// Loads happen in front of the store that needs them. Steps are moved on as late as that asks for.
 template <class T, operand_order Order, fragment_role Role>

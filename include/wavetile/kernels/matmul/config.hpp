@@ -89,9 +89,9 @@ enum class matmul_kernel : uint8_t {
   large,      ///< 256 x 256, eight waves, two on a SIMD; 0.5
   ping_pong,  ///< as large, the two waves of a SIMD taking turns at memory and matrix cores; 0.5
   large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD: fewest LDS reads; 0.44
-  /// 256 x 128, four waves; 0.56, and no sharing out among waves has less. For products that have
-  /// too few tiles of `large` for all CUs and enough of these: half as many workgroups as of
-  /// `middle`, of which a CU holds two, with a quarter less LDS work.
+  /// 256 x 128, four waves, one on a SIMD; 0.56, and no sharing out among waves has less. For
+  /// products that have too few tiles of `large` for all CUs and enough of these: half as many
+  /// workgroups as of `middle`, of which a CU holds two, with a quarter less LDS work.
   wide,
   middle,  ///< 128 x 128, four waves, two workgroups on a CU; 0.75
   compact, ///< 64 x 64, four waves; 1.5
@@ -118,7 +118,8 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
     result = {256, 192, 64, 2, 2, 32};
     break;
   case matmul_kernel::wide:
-    result = {256, 128, 64, 2, 2, 32};
+    // one wave on a SIMD; a step of 4-byte elements is long enough, and two would need scratch
+    result = {256, 128, 64, 2, 2, 32, matmul_schedule::interleaved, element_bytes == 4 ? 1 : 2};
     break;
   case matmul_kernel::middle:
     result = {128, 128, 64, 2, 2, 32, matmul_schedule::interleaved, 2};
