@@ -217,7 +217,8 @@ void expect_resources() {
     hipFuncAttributes attributes;
     WAVETILE_TEST_HIP(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(entry.code)));
     EXPECT_EQ(static_cast<std::int64_t>(attributes.sharedSizeBytes), p.lds_bytes);
-    EXPECT_EQ(attributes.localSizeBytes, 0u) << "scratch";
+    // NVIDIA: a few bytes are cheaper than fewer workgroups of an SM
+    EXPECT_LE(attributes.localSizeBytes, WAVETILE_CUDA ? 32u : 0u) << "scratch";
     EXPECT_EQ(attributes.maxThreadsPerBlock, p.config.threads());
     EXPECT_LE(attributes.numRegs, p.register_limit);
     EXPECT_LT(p.row_registers, p.register_limit);

