@@ -18,8 +18,15 @@ namespace {
 using namespace wavetile;
 using namespace wavetile::test;
 
-bool says(const status& s, const char* text) {
-  return std::strstr(s.message(), text) != nullptr;
+bool says(const status& s, const std::string& text) {
+  return std::strstr(s.message(), text.c_str()) != nullptr;
+}
+
+/// LDS that a workgroup can have on the current device: 65536 bytes on gfx942.
+int most_lds() {
+  hipDeviceProp_t properties;
+  WAVETILE_TEST_HIP(hipGetDeviceProperties(&properties, 0));
+  return static_cast<int>(properties.sharedMemPerBlock);
 }
 
 // ---- arguments ---------------------------------------------------------------------------------
@@ -90,13 +97,18 @@ TEST(launch, refusals_leave_the_output_alone) {
        {launch_shape{.grid = 1, .block = 1025}, launch_shape{.grid = 1, .block = 0},
         launch_shape{.grid = {1, 65536, 1}, .block = 1},
         launch_shape{.grid = std::int64_t{1} << 32, .block = 1},
-        launch_shape{.grid = 1, .block = 64, .lds_bytes = 65537}})
+        launch_shape{.grid = 1, .block = 64, .lds_bytes = most_lds() + 1}})
     EXPECT_FALSE(launch(note_shape, shape, nullptr, out.data()).ok());
   EXPECT_TRUE(launch(note_shape, {.grid = 0, .block = 64}, nullptr, out.data()).ok());
   EXPECT_TRUE(out.untouched());
 }
 
-WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(1, 128))) void small_block(int* out) {
+#if WAVETILE_CUDA
+__launch_bounds__(128)
+#else
+__attribute__((amdgpu_flat_work_group_size(1, 128)))
+#endif
+    WAVETILE_KERNEL void small_block(int* out) {
   out[thread_id()] = 1;
 }
 
@@ -125,18 +137,21 @@ WAVETILE_KERNEL void fill_lds(int bytes, unsigned* out) {
 
 TEST(launch, all_of_the_lds_can_be_had) {
   device_buffer<unsigned> out(256);
+  const int bytes = most_lds();
   const status outcome =
-      launch(fill_lds, {.grid = 1, .block = 256, .lds_bytes = 65536}, nullptr, 65536, out.data());
+      launch(fill_lds, {.grid = 1, .block = 256, .lds_bytes = bytes}, nullptr, bytes, out.data());
   ASSERT_TRUE(outcome.ok()) << outcome.message();
   EXPECT_EQ(out.download(), std::vector<unsigned>(256, 0));
 }
 
 TEST(launch, one_byte_more_is_refused_with_both_numbers) {
   device_buffer<unsigned> out(256);
-  const status refused =
-      launch(fill_lds, {.grid = 1, .block = 256, .lds_bytes = 65537}, nullptr, 65536, out.data());
+  const int bytes = most_lds();
+  const status refused = launch(fill_lds, {.grid = 1, .block = 256, .lds_bytes = bytes + 1},
+                                nullptr, bytes, out.data());
   EXPECT_EQ(refused.code(), status_code::lds_limit);
-  EXPECT_TRUE(says(refused, "65537") && says(refused, "65536")) << refused.message();
+  EXPECT_TRUE(says(refused, std::to_string(bytes + 1)) && says(refused, std::to_string(bytes)))
+      << refused.message();
   EXPECT_TRUE(out.untouched());
 }
 
@@ -152,17 +167,19 @@ WAVETILE_KERNEL void static_and_dynamic(unsigned* out) {
 
 TEST(launch, static_lds_counts_too) {
   device_buffer<unsigned> out(64);
+  const int bytes = most_lds(), left = bytes - 32768;
   EXPECT_TRUE(
-      launch(static_and_dynamic, {.grid = 1, .block = 64, .lds_bytes = 32768}, nullptr, out.data())
+      launch(static_and_dynamic, {.grid = 1, .block = 64, .lds_bytes = left}, nullptr, out.data())
           .ok());
   const auto sums = out.download();
   for (unsigned t = 0; t < 64; ++t)
     EXPECT_EQ(sums[t], 8192 - t * 128);
   out.poison();
-  const status refused =
-      launch(static_and_dynamic, {.grid = 1, .block = 64, .lds_bytes = 32784}, nullptr, out.data());
+  const status refused = launch(
+      static_and_dynamic, {.grid = 1, .block = 64, .lds_bytes = left + 16}, nullptr, out.data());
   EXPECT_EQ(refused.code(), status_code::lds_limit) << refused.message();
-  EXPECT_TRUE(says(refused, "65552") && says(refused, "65536")) << refused.message();
+  EXPECT_TRUE(says(refused, std::to_string(bytes + 16)) && says(refused, std::to_string(bytes)))
+      << refused.message();
   EXPECT_TRUE(out.untouched());
 }
 
