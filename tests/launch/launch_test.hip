@@ -275,7 +275,8 @@ TEST(device, tells_what_planning_needs) {
   device_info info;
   const status outcome = query_device(0, info);
   ASSERT_TRUE(outcome.ok()) << outcome.message();
-  EXPECT_EQ(std::string(info.arch_name).rfind("gfx", 0), 0u) << info.arch_name;
+  EXPECT_EQ(std::string(info.arch_name).rfind(WAVETILE_CUDA ? "sm_" : "gfx", 0), 0u)
+      << info.arch_name;
   EXPECT_EQ(info.wave_size, info.facts().wave_size);
   EXPECT_GT(info.cu_count, 0);
   EXPECT_GT(info.xcd_count, 0);
