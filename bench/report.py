@@ -154,15 +154,21 @@ def bound_roofline(bench):
     return figure_html(figure, "roofline of bounds")
 
 
+def write_svg(figure, to):
+    """Text as text, and the same file from the same figures."""
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "wavetile"})
+    figure.savefig(to, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+    print(f"wrote {to}")
+
+
 def write_roofline(paths, to):
     rows = [row for path in paths for row in rows_with_bounds(BenchFile(path))]
     if plt is None or not rows:
         sys.exit("no roofline: " + ("matplotlib is not installed" if plt is None else "no simulated bounds in these files"))
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "wavetile"})
     figure, axes = plt.subplots(figsize=(8, 5))
     draw_bound_roofline(axes, rows)
-    figure.savefig(to, format="svg", bbox_inches="tight", metadata={"Date": None})
-    print(f"wrote {to}")
+    write_svg(figure, to)
 
 
 def table(rows):
@@ -239,7 +245,7 @@ def speeds_figure(rows, peer):
         axes.barh([y - 0.2 for y in at], [row[3] for row in chosen], height=0.38, label=peer)
         axes.set_yticks(at, [row[0] for row in chosen], fontsize=8)
         axes.set_title(key, loc="left", fontsize=11)
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
         axes.margins(y=0.01)
     figure.tight_layout()
     return figure
@@ -262,10 +268,7 @@ def beside(options):
     picture = ""
     if plt is not None:
         if options.picture:
-            figure = speeds_figure(rows, options.peer)
-            figure.savefig(options.picture, bbox_inches="tight",
-                           metadata={"Date": None} if options.picture.suffix == ".svg" else None)
-            plt.close(figure)
+            write_svg(speeds_figure(rows, options.peer), options.picture)
         picture = figure_html(speeds_figure(rows, options.peer), f"beside {options.peer}")
     elif options.picture:
         sys.exit("--picture needs matplotlib")
