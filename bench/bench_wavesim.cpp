@@ -57,6 +57,11 @@ constexpr const char* kernels[] = {
     "buffer_load_dword",
     "mfma_32x32x8_bf16",
     "mfma_16x16x16_f16",
+    "mfma_32x32x16_fp8",
+    "mfma_32x32x16_i8",
+    "mfma_32x32x2_f32",
+    "mfma_16x16x4_f64",
+    "mfma_32x32x4_xf32",
 };
 
 const CodeObject& code_object() {

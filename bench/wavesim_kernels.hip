@@ -6,6 +6,9 @@
 using float4v = float __attribute__((ext_vector_type(4)));
 using float16v = float __attribute__((ext_vector_type(16)));
 using short4v = short __attribute__((ext_vector_type(4)));
+using float2v = float __attribute__((ext_vector_type(2)));
+using double4v = double __attribute__((ext_vector_type(4)));
+using int16v = int __attribute__((ext_vector_type(16)));
 using half4v = _Float16 __attribute__((ext_vector_type(4)));
 
 #define REPEAT(text) ".rept 64\n" text "\n.endr"
@@ -195,16 +198,23 @@ KERNEL buffer_load_dword(float* out, int n) {
 #define MFMA_KERNEL(name, acc, operand, one, two, text)                                            \
   KERNEL name(float* out, int n) {                                                                 \
     acc c = {};                                                                                    \
-    operand a = {one, two, one, two}, b = {two, one, 0, one};                                      \
+    operand a = one, b = two; /* of a vector: in every element */                                  \
     for (int i = 0; i < n; ++i)                                                                    \
       asm volatile(REPEAT(text) "\ns_nop 15\ns_nop 15" : "+v"(c) : "v"(a), "v"(b));                \
-    out[LANE] = c[0] + c[3];                                                                       \
+    out[LANE] = static_cast<float>(c[0] + c[3]);                                                   \
   }
 
 // bf16 operands are bit patterns of 1 and 2: small integers would be denormals, slow on the host
 MFMA_KERNEL(mfma_32x32x8_bf16, float16v, short4v, 0x3F80, 0x4000,
             "v_mfma_f32_32x32x8_bf16 %0, %1, %2, %0")
 MFMA_KERNEL(mfma_16x16x16_f16, float4v, half4v, 1, 2, "v_mfma_f32_16x16x16_f16 %0, %1, %2, %0")
+MFMA_KERNEL(mfma_32x32x16_fp8, float16v, long, 0x3838383838383838, 0x4040404040404040,
+            "v_mfma_f32_32x32x16_fp8_fp8 %0, %1, %2, %0")
+MFMA_KERNEL(mfma_32x32x16_i8, int16v, long, 0x0101010101010101, 0x0202020202020202,
+            "v_mfma_i32_32x32x16_i8 %0, %1, %2, %0")
+MFMA_KERNEL(mfma_32x32x2_f32, float16v, float, 1, 2, "v_mfma_f32_32x32x2_f32 %0, %1, %2, %0")
+MFMA_KERNEL(mfma_16x16x4_f64, double4v, double, 1, 2, "v_mfma_f64_16x16x4_f64 %0, %1, %2, %0")
+MFMA_KERNEL(mfma_32x32x4_xf32, float16v, float2v, 1, 2, "v_mfma_f32_32x32x4_xf32 %0, %1, %2, %0")
 
 // C = A · Bᵀ, 1024 cubed, bf16 to fp32, as plainly as matrix instructions allow: each wave computes
 // 64 x 64 of C from rows that it loads straight from global memory.
