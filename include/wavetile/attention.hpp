@@ -287,8 +287,8 @@ status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
 /// axes and such of one element repeat, the last axis has all keys. Of bool or uint8: keys whose
 /// mask is 0 are hidden. Of fp32, fp16 or bf16: added to the logits (after `softcap`), -infinity
 /// hides. A finite number never does, the lowest of its type included: a query all of whose keys
-/// have it gets their average. Numbers below -2.28e38 count as that; those above 2.3e38 may
-/// overflow. Not for packed sequences.
+/// have it gets their average. Numbers below -2.28e38 count as that, on gfx942 a NaN with its sign
+/// bit set, too; those above 2.3e38 may overflow. Not for packed sequences.
 template <class Q, class K, class V, class O, class Mask, int MaskRank>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o, view<Mask, MaskRank> mask,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

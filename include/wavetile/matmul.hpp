@@ -266,7 +266,8 @@ matmul_problem matmul_problem_of(view<A, Rank> a, view<B, Rank> b, view<D, Rank>
 /// fp8 the same; of int8 int32, and fp32, fp16, bf16 or int8, for which sums are rounded to fp32.
 /// Rounding is to nearest even; 8-bit results saturate. fp16 and bf16 denormals count.
 ///
-/// In a build for NVIDIA GPUs 8-bit floats are the OCP types, which devices before sm_89 refuse;
+/// In a build for NVIDIA GPUs 8-bit floats are the OCP types, which sm_80 refuses (a build for
+/// sm_80 alone must not be run with them on a later device, whose driver would translate it);
 /// the kernels are `large`, `middle`, `compact` and, of 8 and 16 bits with up to 32 rows, `skinny`.
 /// Rows of A and B that do not start at multiples of 16 bytes are copied element by element there,
 /// at a fraction of the speed.

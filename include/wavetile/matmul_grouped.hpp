@@ -317,10 +317,12 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
   arguments.batches = count;
   arguments.alpha = wavetile::detail::factor_as<typename types::compute>(options.alpha);
   arguments.beta = wavetile::detail::factor_as<typename types::compute>(options.beta);
-  arguments.scale_a = options.scale_a.data;
-  arguments.scale_b = options.scale_b.data;
-  arguments.kind_a = options.scale_a.kind;
-  arguments.kind_b = options.scale_b.kind;
+  if (product && largest.k > 0) { // else nothing reads them, and they were not checked
+    arguments.scale_a = options.scale_a.data;
+    arguments.scale_b = options.scale_b.data;
+    arguments.kind_a = options.scale_a.kind;
+    arguments.kind_b = options.scale_b.kind;
+  }
   arguments.partials = static_cast<unsigned char*>(options.memory.data) + bytes;
   arguments.epilogue = steps;
   wavetile::detail::set_order(arguments, chosen, largest, device);

@@ -50,7 +50,7 @@ listed_product listed_product_of(const matmul_item<A, B, D>& item, const matmul_
   int64_t splits = splitting.count > 0 ? splitting.count : steps / splitting.share;
   if (splitting.count == 0 && splits > 64)
     splits = 64;
-  splits = splits > steps ? steps : splits < 1 || runs >= most_combined_runs ? 1 : splits;
+  splits = splits < 1 || runs >= most_combined_runs ? 1 : splits > steps ? steps : splits;
   one.split_k = divide_up(steps, splits) * cut.tile_k;
   one.splits = one.k > 0 ? divide_up(one.k, one.split_k) : 1; // none of them empty
   one.groups = tiles * one.splits;

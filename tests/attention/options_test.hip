@@ -146,23 +146,25 @@ TEST(attention_scale, of_zero_averages) {
 }
 
 TEST(attention_values, scores_do_not_overflow) {
-  for (const bool mixed : {false, true}) {
-    problem c{.queries = 2, .keys = 3};
-    c.options.scale = 0.125f;
-    c.want_lse = true;
-    c.fill();
-    for (auto& x : c.q)
-      x = convert<element>(300.0f);
-    for (std::int64_t j = 0; j < 3; ++j)
-      for (std::int64_t d = 0; d < 64; ++d) {
-        const auto at = static_cast<std::size_t>(j * 64 + d);
-        c.k[at] = convert<element>(mixed && j > 0 ? -300.0f : 300.0f);
-        c.v[at] = convert<element>(j == 0 ? 1.0f : j == 1 ? 2.0f : 6.0f);
-      }
-    c.run_and_check();
-    for (const element x : c.o)
-      ASSERT_EQ(as_double(x), mixed ? 1.0 : 3.0);
-  }
+  for (const float size : {300.0f, 8000.0f, 20000.0f})
+    for (const bool mixed : {false, true}) {
+      SCOPED_TRACE(size);
+      problem c{.queries = 2, .keys = 3};
+      c.options.scale = 0.1f; // products of scores with it are not exact
+      c.want_lse = true;
+      c.fill();
+      for (auto& x : c.q)
+        x = convert<element>(size);
+      for (std::int64_t j = 0; j < 3; ++j)
+        for (std::int64_t d = 0; d < 64; ++d) {
+          const auto at = static_cast<std::size_t>(j * 64 + d);
+          c.k[at] = convert<element>(mixed && j > 0 ? -size : size);
+          c.v[at] = convert<element>(j == 0 ? 1.0f : j == 1 ? 2.0f : 6.0f);
+        }
+      c.run_and_check();
+      for (const element x : c.o)
+        ASSERT_EQ(as_double(x), mixed ? 1.0 : 3.0);
+    }
 }
 
 TEST(attention_values, nans_stay_in_their_rows) {

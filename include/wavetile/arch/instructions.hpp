@@ -12,6 +12,8 @@
 ///   none; `dpp_move_or<Control, RowMask, BankMask>(word, otherwise)`: `otherwise` there, and where
 ///   the masks leave a lane out (bit r of RowMask: row r of 16 lanes; bit b of BankMask: lanes
 ///   4b … 4b + 3 of every row);
+/// - `dpp_add_where_reached<Control, RowMask>(value)`: plus that lane's fp32 where there is one;
+///   `after_dpp_add(value)` behind the last of them;
 /// - `barrier()`: all work-items of the workgroup, with what they wrote to LDS and global memory.
 ///
 /// For the library's own use: wave/ and group/ offer them in their proper form.

@@ -125,7 +125,7 @@ inline dim3 to_dim3(const extent3& extent) {
 ///
 /// The status is that of this launch alone: an error that an earlier call left pending is neither
 /// reported nor cleared here. (Runtimes before ROCm 7 forget a pending error in any successful
-/// call.)
+/// call; CUDA's does when a kernel is first granted more than 48 KiB of LDS on a device.)
 template <class... Parameters>
 status launch(void (*kernel)(Parameters...), const launch_shape& shape, hipStream_t stream,
               detail::type_identity_t<Parameters>... arguments) {

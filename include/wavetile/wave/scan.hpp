@@ -56,6 +56,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE C scan_lanes(C value, const Operation& ope
     value = scan_step<dpp::row_bcast_15, 0xA, Space, false, lanes_from(32, 16)>(value, operation);
   if constexpr (Width >= 64)
     value = scan_step<dpp::row_bcast_31, 0xC, Space, false, lanes_from(64, 32)>(value, operation);
+  if constexpr (adds_where_reached_v<C, Operation> && Space >= 16 && Width >= 4)
+    value = instruction::after_dpp_add(value);
   return value;
 }
 

@@ -91,7 +91,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t dpp_move_or(uint32_t word, uint32
 /// that have such a lane and whose row is in `RowMask`; else their own. One instruction, where the
 /// compiler makes two of it: it does not fold a DPP move into an fp32 sum that must leave lanes as
 /// they are. It does not look for hazards in there either. The two wait states of DPP are included,
-/// but `value` must not come from a matrix instruction directly.
+/// but `value` must not come from a matrix instruction directly, and the last result must go
+/// through `after_dpp_add`.
 template <int Control, int RowMask>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE float dpp_add_where_reached(float value) {
   static_assert(Control == dpp::row_bcast_15 || Control == dpp::row_bcast_31 ||
@@ -108,6 +109,13 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE float dpp_add_where_reached(float value) {
     asm("s_nop 1\n\tv_add_f32_dpp %0, %0, %0 row_shr:%1 row_mask:%2 bank_mask:0xf"
         : "+v"(value)
         : "n"(Control - dpp::row_shr(0)), "n"(RowMask));
+  return value;
+}
+
+/// The wait states that a lane read (one) or a matrix instruction (two) needs behind a VALU
+/// instruction that the compiler does not see.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float after_dpp_add(float value) {
+  asm("s_nop 1" : "+v"(value));
   return value;
 }
 

@@ -108,6 +108,9 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE float dpp_add_where_reached(float value) {
   const bool reached = (RowMask >> (own / 16) & 1) != 0 && source >= 0 && source < wave_size;
   return reached ? moved + value : value;
 }
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float after_dpp_add(float value) {
+  return value;
+}
 
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier() {
   __syncthreads();

@@ -12,7 +12,8 @@ namespace wavetile::kernels {
 /// Exponent of a key that is hidden, and the maximum before any was seen: finite, so that nothing
 /// depends on infinities, and lower than any score.
 inline constexpr float hidden_exponent = -3.4e38f;
-/// What exponents with a mask added are limited to on both sides: a finite mask hides nothing.
+/// What exponents with a mask added are limited to, on gfx942 downwards only: a finite mask hides
+/// nothing.
 inline constexpr float largest_exponent = 3.3e38f;
 
 /// tanh x = 1 - 2 / (e^2x + 1), which cancels near 0: a series there, to 2^-23 of it.

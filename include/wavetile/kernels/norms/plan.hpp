@@ -97,10 +97,10 @@ struct norm_plan {
 /// (`describe_device("gfx942", 304)`).
 ///
 /// A row that fits in registers stays there, and each element is read and written once: up to
-/// 65,536 fp32 or 131,072 fp16 columns, half of that with a residual of the same type. Longer rows
-/// are read twice, with a scale for each row three times: with a workspace (8 bytes for each part
-/// of a row, with a scale for each row 12) by several workgroups a row, each of which keeps weight
-/// and bias of its part from row to row, else by one.
+/// 65,536 fp32 or 131,072 fp16 columns (half as many on NVIDIA GPUs), half of that with a residual
+/// of the same type. Longer rows are read twice, with a scale for each row three times: with a
+/// workspace (8 bytes for each part of a row, with a scale for each row 12) by several workgroups a
+/// row, each of which keeps weight and bias of its part from row to row, else by one.
 constexpr norm_plan plan(const norm_problem& problem, const device_info& device) {
   norm_plan result;
   result.outcome = check_device(device);
@@ -194,7 +194,7 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   result.launches = empty ? 0 : !split ? 1 : per_row ? 3 : 2;
   result.readings = result.config.keeps_row() ? 1 : per_row ? 3 : 2;
   result.keeps_parameters =
-      problem.parameter_bytes() == 0 || (split && part_chunks == least_part) ||
+      problem.parameter_bytes() == 0 || split ||
       kernels::keeps_parameters(result.config, chunk, problem.chunk_bytes(), problem.loaded_bytes(),
                                 problem.parameter_bytes());
   if (result.config.keeps_row())

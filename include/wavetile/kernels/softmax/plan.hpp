@@ -152,10 +152,11 @@ constexpr status check_problem(const softmax_problem& problem) {
 /// (`describe_device("gfx942", 304)`).
 ///
 /// A row that fits in registers stays there, and each element is read and written once: up to
-/// 65,536 fp32 or 131,072 fp16 columns (half with an additive mask or, for 16-bit types, any mask;
-/// half for gradients, a quarter for those of 16-bit types with an additive mask; fewer for some
-/// mixtures of types). Longer rows are read twice: where there are fewer rows than CUs by several
-/// workgroups a row, which needs a workspace of 8 bytes a part, else by one.
+/// 65,536 fp32 or 131,072 fp16 columns, on NVIDIA GPUs half as many (half with an additive mask or,
+/// for 16-bit types, any mask; half for gradients, a quarter for those of 16-bit types with an
+/// additive mask; fewer for some mixtures of types). Longer rows are read twice: where there are
+/// fewer rows than CUs by several workgroups a row, which needs a workspace of 8 bytes a part, else
+/// by one.
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;
   result.outcome = check_device(device);

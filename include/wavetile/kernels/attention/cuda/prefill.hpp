@@ -139,17 +139,44 @@ class attention_kernel {
       }
   }
 
+  /// Whether exponents of a query are so large that `base`, which is rounded, may lie further from
+  /// the exact product of the largest score and the scale than P's type can tell. Then the products
+  /// are rounded, too, before the difference is formed; for each query by itself, so that its bits
+  /// do not depend on its neighbours.
+  WAVETILE_DEVICE static bool is_far(float base) {
+    return base > 0x1p20f || base < -0x1p20f;
+  }
+
   /// Probabilities, and P V: those of 16 keys at a time, so that the matrix units are busy
-  /// meanwhile.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(const step_scores& scores,
-                                                             uint32_t value, float scale) {
+  /// meanwhile. Spoils the scores.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(step_scores& scores, uint32_t value,
+                                                             float scale) {
     const auto value_at = value_address_.in(value);
     float base[row_tiles][2];
+    bool any_far = false;
 #pragma unroll
     for (int m = 0; m < row_tiles; ++m)
 #pragma unroll
-      for (int h = 0; h < 2; ++h)
+      for (int h = 0; h < 2; ++h) {
         base[m][h] = softmax_[m][h].base();
+        any_far = any_far || is_far(base[m][h]);
+      }
+    if (wave::any(any_far)) {
+#pragma unroll
+      for (int m = 0; m < row_tiles; ++m)
+#pragma unroll
+        for (int part = 0; part < 2 * key_steps; ++part)
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            float& score = scores[m][part].value[i];
+            const float of = base[m][i / 2];
+            score = is_far(of) ? __fsub_rn(__fmul_rn(score, scale), of) : fma(score, scale, -of);
+          }
+      scale = 1;
+#pragma unroll
+      for (int m = 0; m < row_tiles; ++m)
+        base[m][0] = base[m][1] = 0;
+    }
 #pragma unroll
     for (int k = 0; k < key_steps; ++k) {
       warp_a<T> weights[row_tiles];
