@@ -10,6 +10,8 @@ import flow
 import instructions
 
 PASSES = 8
+# A counter that is full stops the wave until the oldest operation is done, which then meets no wait.
+VMCNT_HOLDS, LGKMCNT_HOLDS = 64, 16
 
 
 class Pipes:
@@ -80,8 +82,12 @@ def of_path(path, loops):
             pipes.issue(one)
             in_vm, in_lgkm, overtakes, kind = counted(one)
             if in_vm:
+                if len(vector_memory) == VMCNT_HOLDS:
+                    vector_memory.popleft()
                 vector_memory.append((pipes.end(), kind, number))
             if in_lgkm:
+                if len(others) == LGKMCNT_HOLDS:
+                    others.popleft()
                 others.append((pipes.end(), None if in_vm else kind, number))
                 unordered += overtakes
         ends.append(pipes.end())
