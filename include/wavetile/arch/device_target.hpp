@@ -48,10 +48,14 @@ inline constexpr const target& proof_target = targets::sm80;
 inline constexpr const target& proof_target = targets::gfx942;
 #endif
 
-/// False only in a device pass for an architecture without a description. Kernels put their body
-/// under `if constexpr (device_pass_supported)` and end the other branch in `refuse_to_run`: such a
+/// Whether this pass of the compiler makes code of kernels: false in a device pass for an
+/// architecture without a description, and in the host's pass, which nothing of it is for (nvcc
+/// wants the same templates in all passes). Kernels put their body under
+/// `if constexpr (device_pass_supported)` and end the other branch in `refuse_to_run`: such a
 /// program still compiles, and host code refuses the device before launch.
-inline constexpr bool device_pass_supported = !WAVETILE_DEVICE_PASS || device_target.known();
+inline constexpr bool device_pass_supported = WAVETILE_CUDA
+                                                  ? !WAVETILE_DEVICE_PASS || device_target.known()
+                                                  : WAVETILE_DEVICE_PASS && device_target.known();
 
 #if WAVETILE_GPU
 /// Ends the program with an error; what a kernel does on an architecture that it has no code for.
