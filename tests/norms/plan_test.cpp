@@ -86,13 +86,13 @@ TEST(norm_plan, splits_rows_that_do_not_fit_with_a_workspace) {
   EXPECT_TRUE(chosen.outcome.ok()) << chosen.outcome.message();
   EXPECT_EQ(chosen.launches, 3);
   EXPECT_EQ(chosen.readings, 3);
-  // at most 1024 parts; weights of longer ones are read again
+  // at most 1024 parts; longer ones are taken piece by piece, each with its weights for all rows
   problem.columns = std::int64_t{1} << 24;
   problem.workspace_bytes = std::int64_t{1} << 30;
   chosen = plan(problem, mi300x);
   EXPECT_EQ(chosen.parts, 1024u);
   EXPECT_EQ(chosen.part_chunks, 4096);
-  EXPECT_FALSE(chosen.keeps_parameters);
+  EXPECT_TRUE(chosen.keeps_parameters);
   // rows that fit are not split, whatever is lent
   problem.columns = 65536;
   chosen = plan(problem, mi300x);
