@@ -5,15 +5,14 @@ cuDNN backend, timed the same way: medians of event times, buffers that rotate t
 """
 
 import json
-import statistics
 import sys
 
 import torch
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-ROTATION_BYTES = 512 << 20
-WARM_UP, TURNS = 3, 30
+from torch_timing import median_us, sets_of
+
 TOKENS = 16384
 # batch, query heads, heads of k and v, queries, keys, elements
 PREFILL = [(TOKENS // length, 2048 // d, 2048 // d, length, length, d) for d in (128, 64)
@@ -22,26 +21,13 @@ DECODE = [(64, 32, 8, 1, 4096, 128), (1, 32, 8, 1, 32768, 128), (128, 64, 8, 1, 
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 
 
-def median_us(run):
-    times = []
-    for turn in range(WARM_UP + TURNS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        run(turn)
-        end.record()
-        end.synchronize()
-        if turn >= WARM_UP:
-            times.append(1e3 * begin.elapsed_time(end))
-    return statistics.median(times)
-
-
 def main():
     results = {label: [] for label in BACKENDS}
 
     def add(kind, shape, causal):
         batch, q_heads, kv_heads, queries, keys, d = shape
         size = 2 * d * batch * (2 * q_heads * queries + 2 * kv_heads * keys)
-        count = min(ROTATION_BYTES // size + 1, 64)
+        count = sets_of(size)
 
         def arrays(heads, rows):
             return [torch.randn(batch, heads, rows, d, device="cuda", dtype=torch.bfloat16) for _ in range(count)]

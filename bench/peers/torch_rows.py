@@ -5,32 +5,18 @@ timed the same way: medians of event times, buffers that rotate through more tha
 """
 
 import json
-import statistics
 import sys
 
 import torch
 from torch.nn import functional
 
-ROTATION_BYTES = 512 << 20
-WARM_UP, TURNS = 3, 30
+from torch_timing import median_us, sets_of
+
 SOFTMAX = [(131072, 128), (65536, 1024), (16384, 4096), (8192, 8192), (2048, 32768), (512, 131072), (128, 1048576),
            (1000003, 50)]
 REDUCE = [(131072, 128), (65536, 1024), (8192, 8192), (512, 131072), (128, 1048576)]
 NORMS = [(131072, 128), (65536, 1024), (16384, 4096), (16384, 5120), (8192, 8192), (4096, 16384)]
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
-
-
-def median_us(run):
-    times = []
-    for turn in range(WARM_UP + TURNS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        run(turn)
-        end.record()
-        end.synchronize()
-        if turn >= WARM_UP:
-            times.append(1e3 * begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def main():
@@ -45,7 +31,7 @@ def main():
         for rows, columns in shapes:
             for label, dtype in TYPES.items():
                 size = rows * columns * dtype.itemsize
-                count = min(ROTATION_BYTES // size + 1, 64)
+                count = sets_of(size)
                 x = [torch.randn(rows, columns, device="cuda", dtype=dtype) for _ in range(count)]
                 y = [torch.empty_like(one) for one in x]
                 copy = median_us(lambda turn: y[turn % count].copy_(x[turn % count]))

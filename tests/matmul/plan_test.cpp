@@ -244,7 +244,7 @@ TEST(matmul_plan, nvidia_refuses_what_it_has_no_code_for) {
   EXPECT_EQ(refused.code(), status_code::unsupported_shape);
   EXPECT_EQ(std::string(refused.message()), "unsupported_shape: kernel: it is wide, of which there "
                                             "is no code for bf16 on sm_90; allowed: large, "
-                                            "middle, compact");
+                                            "middle, compact, skinny");
   EXPECT_TRUE(plan(problem, mi300x).outcome.ok());
   problem = problem_of(33, 4096, 4096);
   problem.choice = matmul_choice::skinny;

@@ -14,12 +14,12 @@ namespace wavetile::kernels {
 
 /// o = sum over parts of 2^(l[p] - max l) o[p] / sum over parts of 2^(l[p] - max l), parts in
 /// order, so that the result is always the same bit for bit. A wave takes a row, a lane its
-/// elements lane, lane + 64, …; parts that saw no key count nothing, whatever they hold.
+/// elements lane, lane + wave_size, …; parts that saw no key count nothing, whatever they hold.
 template <class Types, int Elements>
 WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(256, 256))) void
 attention_combine(attention_arguments<Types> args) {
   if constexpr (device_pass_supported) {
-    constexpr int slots = (Elements + 63) / 64;
+    constexpr int slots = (Elements + wave_size - 1) / wave_size;
     const attention_parts& parts = args.parts;
     const int64_t row = (args.first_group + __builtin_amdgcn_workgroup_id_x()) * 4 + wave_id();
     if (row >= parts.row_count)
@@ -38,22 +38,17 @@ attention_combine(attention_arguments<Types> args) {
       sum += weight;
 #pragma unroll
       for (int i = 0; i < slots; ++i)
-        if (lane + 64 * i < Elements)
-          values[i] = fma(weight, parts.values[from * Elements + lane + 64 * i], values[i]);
+        if (lane + wave_size * i < Elements)
+          values[i] = fma(weight, parts.values[from * Elements + lane + wave_size * i], values[i]);
     }
-    const int64_t queries = args.extents.q_rows;
-    const int64_t head_row = row / queries, query = row - head_row * queries;
-    const int64_t batch = head_row / args.query_heads, head = head_row - batch * args.query_heads;
     const float factor = sum == 0.0f ? 0.0f : reciprocal(sum);
-    auto* to =
-        args.o + batch * args.o_steps.batch + head * args.o_steps.head + query * args.o_steps.row;
+    auto* to = args.result_of(row);
 #pragma unroll
     for (int i = 0; i < slots; ++i)
-      if (lane + 64 * i < Elements)
-        to[lane + 64 * i] = convert<typename Types::output>(values[i] * factor);
+      if (lane + wave_size * i < Elements)
+        to[lane + wave_size * i] = convert<typename Types::output>(values[i] * factor);
     if (args.lse != nullptr && lane == 0)
-      args.lse[batch * args.lse_steps.batch + head * args.lse_steps.head +
-               query * args.lse_steps.row] =
+      *args.lse_of(row) =
           select(sum == 0.0f, float_from_bits(0xFF800000u), (largest + log2(sum)) * ln_2);
   } else {
     refuse_to_run();

@@ -78,6 +78,23 @@ struct attention_arguments {
   float score_scale; ///< times a score: its exponent of 2, or with a cap the argument of tanh
   float cap;         ///< with a cap: times tanh, the exponent of 2; 0: none
   float mask_scale;  ///< times an additive mask's element: its exponent of 2
+
+  /// Where row `row` of `attention_parts` has its result, and its LSE.
+  WAVETILE_HD WAVETILE_FORCE_INLINE typename Types::output* result_of(int64_t row) const {
+    return o + offset_of(row, o_steps);
+  }
+  WAVETILE_HD WAVETILE_FORCE_INLINE float* lse_of(int64_t row) const {
+    return lse + offset_of(row, lse_steps);
+  }
+
+private:
+  WAVETILE_HD WAVETILE_FORCE_INLINE int64_t offset_of(int64_t row,
+                                                      const attention_steps& steps) const {
+    const int64_t head_row = row / extents.q_rows;
+    const int64_t batch = head_row / query_heads;
+    return batch * steps.batch + (head_row - batch * query_heads) * steps.head +
+           (row - head_row * extents.q_rows) * steps.row;
+  }
 };
 
 } // namespace wavetile::kernels

@@ -304,7 +304,9 @@ constexpr status check_forced(const matmul_problem& problem, const target& facts
         .append(name_of(problem.a))
         .append(" on ")
         .append(facts.name)
-        .append("; allowed: large, middle, compact");
+        .append("; allowed: large, middle, compact")
+        .append(kernels::has_kernel(matmul_choice::skinny, facts, size_of(problem.a)) ? ", skinny"
+                                                                                      : "");
   if (forced == matmul_choice::skinny && rows > skinny_rows_of(facts))
     return status::failure(status_code::unsupported_shape, "kernel", "skinny takes at most ")
         .append(skinny_rows_of(facts))

@@ -199,7 +199,9 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
                                 problem.parameter_bytes());
   if (result.config.keeps_row())
     result.row_registers = result.config.slots * problem.chunk_bytes() / 4;
-  result.register_limit = 512 / (result.config.waves > 4 ? result.config.waves / 4 : 1);
+  result.register_limit = device.facts().is_nvidia()
+                              ? device.facts().vgprs
+                              : 512 / (result.config.waves > 4 ? result.config.waves / 4 : 1);
   if (!short_rows && result.kernel != norm_kernel::wave_rows)
     result.lds_bytes = 2 * 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
   const int64_t elements = problem.rows * problem.columns;

@@ -253,7 +253,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   if (result.config.keeps_row())
     result.row_registers = result.config.slots * chunk * held_bytes / 4 * arrays;
   const int waves_per_simd = result.config.waves > 4 ? result.config.waves / 4 : 1;
-  result.register_limit = 512 / waves_per_simd;
+  result.register_limit = device.facts().is_nvidia() ? device.facts().vgprs : 512 / waves_per_simd;
   if (!short_rows && result.kernel != softmax_kernel::wave_rows)
     result.lds_bytes = 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
   result.workspace_bytes = split ? split_bytes : 0;

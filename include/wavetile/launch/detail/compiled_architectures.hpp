@@ -4,7 +4,7 @@
 /// No macro tells the host pass what the device passes are for. The file that a kernel's host
 /// handle lies in (program or shared library) has the code in its section .hip_fatbin, as a row of
 /// bundles whose headers list the targets: see "Clang Offload Bundler" in clang's documentation.
-/// Read only to word an error.
+/// Read only to word an error. What nvcc makes is not looked into.
 #pragma once
 
 #include <wavetile/core/status.hpp>
@@ -166,7 +166,8 @@ inline architecture_list compiled_architectures([[maybe_unused]] const void* add
                                    : "architectures that its compressed code does not list");
 #endif
   if (list.length() == 0)
-    list.append("no architecture that could be found");
+    list.append(WAVETILE_CUDA ? "others, which nvcc's -arch chose"
+                              : "no architecture that could be found");
   return list;
 }
 

@@ -54,12 +54,8 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(256) void attention_combine(
         }
     }
   }
-  const int64_t queries = args.extents.q_rows;
-  const int64_t head_row = row / queries, query = row - head_row * queries;
-  const int64_t batch = head_row / args.query_heads, head = head_row - batch * args.query_heads;
   const float factor = sum == 0.0f ? 0.0f : reciprocal(sum);
-  auto* to =
-      args.o + batch * args.o_steps.batch + head * args.o_steps.head + query * args.o_steps.row;
+  auto* to = args.result_of(row);
 #pragma unroll
   for (int i = 0; i < slots; ++i)
     if (const int pair = lane + wave_size * i; pair < pairs) {
@@ -69,8 +65,7 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(256) void attention_combine(
       wavetile::detail::store_anywhere(to + 2 * pair, result);
     }
   if (args.lse != nullptr && lane == 0)
-    args.lse[batch * args.lse_steps.batch + head * args.lse_steps.head +
-             query * args.lse_steps.row] = sum == 0.0f ? -INFINITY : (largest + log2(sum)) * ln_2;
+    *args.lse_of(row) = sum == 0.0f ? -INFINITY : (largest + log2(sum)) * ln_2;
 }
 
 } // namespace wavetile::kernels
