@@ -2,6 +2,7 @@
 
 #include "isa/encoding.hpp"
 #include "isa/machine_code.hpp"
+#include "isa/validity.hpp"
 #include "machine/fault.hpp"
 
 #include <llvm/MC/MCInst.h>
@@ -9,6 +10,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace wavesim {
@@ -56,18 +58,27 @@ struct Decoder::Parts : MachineCode {
 
   /// Text of the instruction and its size in bytes (0: none).
   std::string print(std::span<const std::byte> bytes, std::uint64_t pc, std::uint64_t& size) {
-    const llvm::ArrayRef<std::uint8_t> data(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                            bytes.size());
+    // Padded: LLVM 22 does not survive a literal that is cut off.
+    std::array<std::uint8_t, 16> data = {};
+    std::memcpy(data.data(), bytes.data(), std::min(bytes.size(), data.size()));
+    std::uint32_t words[2];
+    std::memcpy(words, data.data(), sizeof words);
     llvm::MCInst inst;
     size = 0;
-    if (disassembler->getInstruction(inst, size, data, pc, llvm::nulls()) !=
-        llvm::MCDisassembler::Success) {
+    if (!llvm_survives(words[0], words[1]) ||
+        disassembler->getInstruction(inst, size, data, pc, llvm::nulls()) !=
+            llvm::MCDisassembler::Success ||
+        size > bytes.size()) {
       size = 0;
       return {};
     }
     std::string text;
     llvm::raw_string_ostream stream(text);
     printer->printInst(&inst, pc, "", *subtarget, stream);
+    if (text.find("/*Invalid") != std::string::npos) { // an operand of the wrong kind
+      size = 0;
+      return {};
+    }
     const auto begin = text.find_first_not_of(" \t");
     return begin == std::string::npos ? text : text.substr(begin);
   }
@@ -106,8 +117,8 @@ Op Decoder::decode(std::span<const std::byte> bytes, std::uint64_t pc) {
   op.format = format_of(op.words[0]);
   const std::string_view mnemonic = base_mnemonic(text);
   const OpInfo* info = parts_->table->find(mnemonic);
-  const bool readable = read_fields(op, info, mnemonic);
   op.info = info;
+  const bool readable = read_fields(op, info, mnemonic) && (!info || registers_exist(op));
   if (info)
     op.marks = static_cast<std::uint8_t>(marks_of(op));
   if (info && info->handler && readable)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <random>
 
 using namespace wavesim;
 using namespace wavesim::test;
@@ -405,6 +406,52 @@ TEST(Decoder, BytesThatAreNoInstruction) {
   // Truncated: four bytes of an eight-byte instruction.
   const std::array<u32, 1> half_of_it{0xd1cb0000};
   EXPECT_EQ(decoder.decode(std::as_bytes(std::span(half_of_it)), 0).info, nullptr);
+}
+
+// Each made LLVM 22 read through a null pointer or past a table, one flipped bit away from real
+// instructions: literals where a format has none, selects past the table, a literal cut off.
+TEST(Decoder, WordsThatLlvmDoesNotSurvive) {
+  Decoder decoder;
+  constexpr std::array<u32, 2> deadly[] = {
+      {0xd12dba2d, 0x43aa6cff}, {0xd3ca7a4e, 0xbbffd39d}, {0xd1eaecdb, 0xe7a5fffd},
+      {0xd3e87737, 0x0679fea0}, {0xe006c765, 0xffb6b30b}, {0xeac4d2a0, 0xff0354e1},
+      {0xd079e0ff, 0x6eb9716c}, {0xd28900ff, 0x00000501}, {0xd14200ff, 0x00000101},
+      {0x7ffe0501, 0x00000000}, {0x674f48f9, 0x0f81cd8d}, {0x0553f8f9, 0x2217b108},
+      {0x022dcaf9, 0x27505b23}, {0x666940f9, 0x0e330f38}};
+  for (const auto& words : deadly) {
+    const auto bytes = std::as_bytes(std::span(words));
+    EXPECT_EQ(decoder.decode(bytes, 0).info, nullptr) << decoder.text(bytes, 0);
+    EXPECT_TRUE(decoder.text(bytes, 0).starts_with("no gfx942 instruction"));
+  }
+  const std::array<u32, 1> cut_literal{0xbe8635ff};
+  EXPECT_EQ(decoder.decode(std::as_bytes(std::span(cut_literal)), 0).info, nullptr);
+  // And a sample of everything, a third of it cut off after four bytes.
+  std::mt19937 random(1);
+  for (unsigned i = 0; i < 300'000; ++i) {
+    std::array<u32, 2> words{static_cast<u32>(random()), static_cast<u32>(random())};
+    if (i % 4 == 0) // SDWA and DPP words, which are rare otherwise
+      words[0] = (words[0] & 0x7ffffe00) | (i % 8 ? 0xf9 : 0xfa);
+    const auto bytes = std::as_bytes(std::span(words));
+    decoder.decode(i % 3 ? bytes : bytes.first(4), 0);
+  }
+}
+
+// LLVM decodes these; executed, they would write behind the registers.
+TEST(Decoder, RegistersThatDoNotExist) {
+  Decoder decoder;
+  const auto stops = [&decoder](u32 word0, u32 word1) {
+    const std::array<u32, 2> words{word0, word1};
+    const Op op = decoder.decode(std::as_bytes(std::span(words)), 0);
+    const std::array<u32, 2> none{0xffffffff, 0xffffffff};
+    return op.execute == decoder.decode(std::as_bytes(std::span(none)), 0).execute;
+  };
+  EXPECT_FALSE(stops(0x7e040501, 0));         // v_readfirstlane_b32 s2, v1
+  EXPECT_TRUE(stops(0x7f360501, 0));          // … to code 155
+  EXPECT_FALSE(stops(0x7e044d04, 0));         // v_rsq_f64_e32 v[2:3], v[4:5]
+  EXPECT_TRUE(stops(0x7ffe4c0a, 0));          // v_rsq_f64_e32 v[255:256], s[10:11]
+  EXPECT_TRUE(stops(0x7e3033ff, 0));          // v_rndne_f64_e32 v[24:25], v[255:256]
+  EXPECT_TRUE(stops(0xd0ca00c0, 0x00000501)); // v_cmp_eq_u32_e64 to code 192
+  EXPECT_TRUE(stops(0xc00a1f40, 0));          // s_load_dwordx4 to code 125, which is reserved
 }
 
 /// Mnemonics of the README's table "What is left": names between backticks, `*` for any end, of the
