@@ -119,6 +119,10 @@ LDS_WRITE_KERNEL(lds_write_b32_stride, float, 12 * LANE, "ds_write_b32 %1, %0")
 LDS_WRITE_KERNEL(lds_write_b128, float4v, 16 * LANE, "ds_write_b128 %1, %0")
 LDS_WRITE_KERNEL(lds_write_b128_stride, float4v, 80 * LANE, "ds_write_b128 %1, %0")
 LDS_WRITE_KERNEL(lds_atomic_add, float, 4 * LANE, "ds_add_u32 %1, %0")
+// Waves of a workgroup share dwords: of a histogram, byte by byte, and writing the same to them.
+LDS_WRITE_KERNEL(lds_atomic_add_shared, float, LANE * 37 % 64 * 4, "ds_add_u32 %1, %0")
+LDS_WRITE_KERNEL(lds_write_b8_shared, float, LANE % 64 * 4 + LANE / 64, "ds_write_b8 %1, %0")
+LDS_WRITE_KERNEL(lds_write_b32_same, float, LANE % 64 * 4, "ds_write_b32 %1, %0")
 
 KERNEL lds_swizzle(float* out, int n) {
   const float y = LANE;

@@ -68,7 +68,11 @@ TEST(Faults, HangsAreReported) {
 }
 
 TEST(Faults, Traps) {
-  EXPECT_EXIT((trap<<<1, 64>>>()), Stop(stop_exit_code), "trap");
+  const auto statement = [] {
+    trap<<<1, 64>>>();
+    (void)hipDeviceSynchronize(); // under the stream check nothing has run before
+  };
+  EXPECT_EXIT(statement(), Stop(stop_exit_code), "trap");
 }
 
 TEST(Faults, StackOverflow) {

@@ -159,8 +159,11 @@ TEST(Threads, ManyHostThreadsLaunchAtOnce) {
       bool ok = hipStreamCreate(&s) == hipSuccess &&
                 hipMalloc(reinterpret_cast<void**>(&data), n * sizeof(int)) == hipSuccess &&
                 hipMemsetAsync(data, 0, n * sizeof(int), s) == hipSuccess;
+      hipStream_t const work = t % 2 ? s : hipStreamPerThread;
+      ok = ok && (work == s || hipStreamSynchronize(s) == hipSuccess);
       for (int round = 0; ok && round < rounds; ++round)
-        add_one<<<8, 128, 0, t % 2 ? s : hipStreamPerThread>>>(data, n);
+        add_one<<<8, 128, 0, work>>>(data, n);
+      ok = ok && (work == s || hipStreamSynchronize(work) == hipSuccess);
       ok = ok && hipMemcpyAsync(back.data(), data, n * sizeof(int), hipMemcpyDeviceToHost, s) ==
                      hipSuccess;
       // An error of this thread is not seen by the others.

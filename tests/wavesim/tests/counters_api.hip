@@ -34,6 +34,8 @@ protected:
       GTEST_SKIP() << "not running under wavesim";
   }
   wavesim_counts end() {
+    EXPECT_EQ(hipDeviceSynchronize(),
+              hipSuccess); // wavesim's stream check holds work back till then
     wavesim_counts counts{};
     counts.size = sizeof counts;
     EXPECT_EQ(counters_.end(&counts), 0);
