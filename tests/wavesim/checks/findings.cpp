@@ -31,8 +31,11 @@ Finding::Side side_of(const Actor& actor, const CodeObject* object) {
   return side;
 }
 
-std::uint64_t hash_of(const Sighting& s, const std::string& kernel) {
-  std::uint64_t h = std::hash<std::string_view>()(s.what) ^ std::hash<std::string>()(kernel) * 31;
+std::uint64_t hash_of(const Sighting& s, std::string_view kernel) {
+  const std::string_view outside_of_kernels = s.group ? std::string_view() : s.detail;
+  std::uint64_t h = std::hash<std::string_view>()(s.what) ^
+                    std::hash<std::string_view>()(kernel) * 31 ^
+                    std::hash<std::string_view>()(outside_of_kernels) * 37;
   for (const std::uint64_t x : {s.here.pc, s.other.pc})
     h = (h ^ x) * 0x9e3779b97f4a7c15u;
   return h;
@@ -97,8 +100,8 @@ Findings& Findings::instance() {
 void Findings::add(const Sighting& s) {
   const std::lock_guard lock(mutex_);
   const CodeObject* object = object_of(s);
-  const std::string kernel = object ? s.group->dispatch->kernel->name : std::string();
-  const std::uint64_t hash = hash_of(s, kernel + (s.group ? "" : s.detail));
+  const std::string_view kernel = object ? s.group->dispatch->kernel->name : std::string_view();
+  const std::uint64_t hash = hash_of(s, kernel);
   const auto offset = [&](std::uint64_t pc) {
     return object && pc ? pc - object->text_begin() : 0;
   };
@@ -121,7 +124,7 @@ void Findings::add(const Sighting& s) {
   f.count = 1;
   if (s.group) {
     f.in_kernel = true;
-    f.kernel = demangled(kernel);
+    f.kernel = demangled(std::string(kernel));
     std::copy_n(s.group->id, 3, f.workgroup);
   }
   f.here = side_of(s.here, object);

@@ -32,15 +32,42 @@ template <Fold F>
 
 } // namespace
 
+void LdsRow::spell_out() const {
+  const std::uint32_t step = (highest - lowest) / (lanes - 1);
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    at[lane] = lowest + lane * step;
+  spelled_out = true;
+}
+
+/// Whether lane i has base[0] + i * bytes.
+[[gnu::target("avx2")]] static bool is_run(const std::uint32_t* base, unsigned bytes) {
+  const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i step = all(8 * bytes);
+  __m256i expected = _mm256_add_epi32(all(base[0]), _mm256_mullo_epi32(numbers, all(bytes)));
+  __m256i difference = _mm256_setzero_si256();
+  for (unsigned lane = 0; lane < lanes; lane += 8) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(base + lane));
+    difference = _mm256_or_si256(difference, _mm256_xor_si256(x, expected));
+    expected = _mm256_add_epi32(expected, step);
+  }
+  return _mm256_testz_si256(difference, difference) != 0;
+}
+
 [[gnu::target("avx2")]] void fill_row(LdsRow& row, const std::uint32_t* base, std::uint32_t offset,
                                       std::uint64_t mask, unsigned bytes) {
   const bool full = mask == ~std::uint64_t{0};
   const std::uint32_t first = base[std::countr_zero(mask)] + offset;
-  const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  row.run = full && first <= ~std::uint32_t{0} - lanes * bytes && is_run(base, bytes);
+  row.spelled_out = !row.run;
+  if (row.run) {
+    row.lowest = first;
+    row.highest = first + (lanes - 1) * bytes;
+    row.low_bits = first | bytes;
+    return;
+  }
   const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-  const __m256i filler = all(first), step = all(8 * bytes), offsets = all(offset);
-  __m256i expected = _mm256_add_epi32(filler, _mm256_mullo_epi32(numbers, all(bytes)));
-  __m256i difference = _mm256_setzero_si256();
+  const __m256i filler = all(first), offsets = all(offset);
+  __m256i low = filler, high = filler, any = filler;
   for (unsigned lane = 0; lane < lanes; lane += 8) {
     __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(base + lane));
     x = _mm256_add_epi32(x, offsets);
@@ -49,21 +76,7 @@ template <Fold F>
           _mm256_and_si256(all(static_cast<std::uint32_t>(mask >> lane & 0xff)), bits);
       x = _mm256_blendv_epi8(filler, x, _mm256_cmpeq_epi32(on, bits));
     }
-    _mm256_store_si256(reinterpret_cast<__m256i*>(row.at + lane), x);
-    difference = _mm256_or_si256(difference, _mm256_xor_si256(x, expected));
-    expected = _mm256_add_epi32(expected, step);
-  }
-  row.run = full && _mm256_testz_si256(difference, difference) &&
-            first <= ~std::uint32_t{0} - lanes * bytes;
-  if (row.run) {
-    row.lowest = first;
-    row.highest = first + (lanes - 1) * bytes;
-    row.low_bits = first | bytes;
-    return;
-  }
-  __m256i low = filler, high = filler, any = filler;
-  for (unsigned lane = 0; lane < lanes; lane += 8) {
-    const __m256i x = _mm256_load_si256(reinterpret_cast<const __m256i*>(row.at + lane));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(row.at + lane), x);
     low = _mm256_min_epu32(low, x);
     high = _mm256_max_epu32(high, x);
     any = _mm256_or_si256(any, x);

@@ -9,10 +9,23 @@ namespace wavesim {
 /// One access of each lane that counts. The other lanes have the address of the lowest that does,
 /// so that whole rows can be looked at.
 struct alignas(64) LdsRow {
-  LaneRow at;
   std::uint32_t lowest, highest; ///< address
   std::uint32_t low_bits;        ///< 0 below bit n when all are multiples of 2^n; n up to 4
   bool run;                      ///< all lanes count, and lane i is i * bytes behind lane 0
+
+  /// By lane. Runs are spelled out for those who ask only.
+  const std::uint32_t* addresses() const {
+    if (!spelled_out) [[unlikely]]
+      spell_out();
+    return at;
+  }
+
+private:
+  friend void fill_row(LdsRow& row, const std::uint32_t* base, std::uint32_t offset,
+                       std::uint64_t mask, unsigned bytes);
+  void spell_out() const;
+  mutable bool spelled_out;
+  mutable LaneRow at;
 };
 
 /// base[lane] + offset for the lanes of `mask`, which is not 0.

@@ -69,7 +69,7 @@ void check_lds_memory(const Wave& wave, const Op& op, const OpFacts& facts, cons
     return;
   const std::uint64_t size = declared_lds(*wave.group);
   for (unsigned piece = 0; piece < facts.pieces; ++piece) {
-    const std::uint32_t* row = rows[piece].at;
+    const std::uint32_t* row = rows[piece].addresses();
     if (std::uint64_t{rows[piece].highest} + facts.bytes > size) {
       std::uint64_t bad = 0;
       for (std::uint64_t left = mask; left; left &= left - 1)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <immintrin.h>
 
 namespace wavesim {
 
@@ -27,10 +28,11 @@ const char* role_of(RaceCheck::Kind kind) {
   return "";
 }
 
-/// In halves: copies as short as that need no call.
-void copy_row(std::uint32_t* to, const std::uint32_t* from) {
-  std::memcpy(to, from, sizeof(LaneRow) / 2);
-  std::memcpy(to + lanes / 2, from + lanes / 2, sizeof(LaneRow) / 2);
+/// AVX2 is there: wavesim needs it.
+[[gnu::target("avx2")]] inline void copy_row(std::uint32_t* to, const std::uint32_t* from) {
+  for (unsigned lane = 0; lane < lanes; lane += 8)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + lane),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + lane)));
 }
 
 template <class F>
@@ -41,29 +43,29 @@ void for_each_lane(std::uint64_t mask, F&& f) {
 
 } // namespace
 
-/// Conflicts of two entries, joined before they are reported.
+/// Conflicts of two waves at two instructions, joined before they are reported. The lanes are those
+/// of the first two entries.
 struct RaceCheck::Pair {
   const Entry* here = nullptr;
   const Entry* other = nullptr;
   std::uint64_t lanes = 0, other_lanes = 0;
   std::uint32_t address = 0;
-  bool same = false;
+  bool same = true;
 };
 
 RaceCheck::RaceCheck() = default;
 RaceCheck::~RaceCheck() = default;
 
 std::size_t RaceCheck::RowStore::add(std::size_t rows) {
-  const std::size_t first = used_, needed = used_ + rows * lanes;
-  if (needed > capacity_) {
-    capacity_ = std::max(2 * capacity_, std::max(needed, std::size_t{256} * lanes));
-    auto larger = std::make_unique_for_overwrite<std::uint32_t[]>(capacity_);
-    if (used_ != 0)
-      std::memcpy(larger.get(), data_.get(), used_ * sizeof(std::uint32_t));
+  const std::size_t first = used_;
+  if (used_ + rows > capacity_) {
+    capacity_ = std::max({2 * capacity_, used_ + rows, std::size_t{256}});
+    auto larger = std::make_unique_for_overwrite<Row[]>(capacity_);
+    std::copy_n(data_.get(), used_, larger.get());
     data_ = std::move(larger);
   }
-  used_ = needed;
-  return first;
+  used_ += rows;
+  return first * lanes;
 }
 
 void RaceCheck::start(const Workgroup& group) {
@@ -86,49 +88,54 @@ LdsSpan RaceCheck::span_of(const Entry& e) const {
       e.run ? nullptr : &rows_[e.rows], e.lowest, e.highest, e.bytes, e.low_bits, e.wave, e.run};
 }
 
-/// Whether the interval is worth a look at single lanes: two waves may be in each other's way.
-bool RaceCheck::suspicious() {
-  if (atomics_)
-    return true;
-  if (!writes_)
-    return false;
-  owners_.clear(lds_bytes_);
+/// Whether two waves may be in each other's way.
+template <unsigned Unit>
+bool RaceCheck::waves_meet(LdsOwners<Unit>& owners) const {
+  owners.clear(lds_bytes_);
   for (const Entry& e : entries_)
-    if (e.kind == Kind::write && !owners_.write(span_of(e)))
+    if (e.kind == Kind::write && !owners.write(span_of(e)))
       return true;
   for (const Entry& e : entries_)
-    if (e.kind == Kind::read && !owners_.read(span_of(e)))
+    if (e.kind == Kind::atomic && !owners.atomic(span_of(e)))
+      return true;
+  for (const Entry& e : entries_)
+    if (e.kind == Kind::read && !owners.read(span_of(e)))
       return true;
   return false;
 }
 
-void RaceCheck::note(const Wave& wave, const OpFacts& facts, Kind kind, unsigned bytes,
-                     const LdsRow& row, std::uint64_t mask, const std::uint32_t* data,
-                     std::uint32_t ticket) {
+[[gnu::target("avx2")]] void RaceCheck::note(const Wave& wave, const OpFacts& facts, Kind kind,
+                                             unsigned bytes, const LdsRow& row, std::uint64_t mask,
+                                             const std::uint32_t* data, std::uint32_t ticket) {
   if (!several_waves_)
     return;
   if (rows_.size() > most_rows || entries_.size() > most_rows / lanes) {
     examine(*wave.group);
     start(*wave.group);
   }
-  Entry& e = entries_.emplace_back();
-  e.op = facts.op;
-  e.lanes = mask;
-  e.lowest = row.lowest;
-  e.highest = row.highest;
-  e.low_bits = static_cast<std::uint8_t>(row.low_bits & 15);
-  e.ticket = ticket;
-  e.kind = kind;
-  e.wave = wave.index;
-  e.bytes = static_cast<std::uint8_t>(bytes);
-  e.has_data = data != nullptr;
-  e.run = row.run;
-  e.rows = rows_.add(rows_of(e));
-  if (!e.run)
-    copy_row(&rows_[e.rows], row.at);
-  for (unsigned i = 0; data && i < (bytes + 3) / 4; ++i)
-    copy_row(&rows_[data_of(e) + i * lanes], data + i * lanes);
-  look_at(e);
+  const unsigned data_rows = data ? (bytes + 3) / 4 : 0, address_rows = row.run ? 0 : 1;
+  const std::size_t first = rows_.add(address_rows + data_rows);
+  std::uint32_t* to = data_rows + address_rows ? &rows_[first] : nullptr;
+  if (address_rows)
+    copy_row(to, row.addresses());
+  to += address_rows * lanes;
+  for (unsigned i = 0; i < data_rows * lanes; i += lanes)
+    copy_row(to + i, data + i);
+  entries_.push_back({.op = facts.op,
+                      .lanes = mask,
+                      .rows = first,
+                      .lowest = row.lowest,
+                      .highest = row.highest,
+                      .ticket = ticket,
+                      .kind = kind,
+                      .wave = wave.index,
+                      .bytes = static_cast<std::uint8_t>(bytes),
+                      .low_bits = static_cast<std::uint8_t>(row.low_bits & 15),
+                      .has_data = data != nullptr,
+                      .run = row.run});
+  fine_ |= ((row.low_bits | bytes) & 3) != 0;
+  writes_ |= kind == Kind::write;
+  atomics_ |= kind == Kind::atomic;
 }
 
 template <unsigned Granule, class Visit>
@@ -155,88 +162,81 @@ bool RaceCheck::same_value(const Entry& a, unsigned lane_a, const Entry& b, unsi
   return value(a, lane_a) == value(b, lane_b);
 }
 
-/// Joins lanes of one pair of instructions; finds the other side's lane and compares values.
-void RaceCheck::conflict(const Workgroup&, const Entry& here, unsigned lane, std::uint32_t address,
-                         const Entry& other) {
+RaceCheck::Pair& RaceCheck::pair_of(const Entry& here, const Entry& other, std::uint32_t byte) {
+  if (!pairs_.empty() && pairs_.back().here == &here && pairs_.back().other == &other)
+    return pairs_.back();
+  std::uint64_t key = reinterpret_cast<std::uintptr_t>(here.op);
+  for (const std::uint64_t x :
+       {std::uint64_t{reinterpret_cast<std::uintptr_t>(other.op)},
+        std::uint64_t{here.wave} << 10 | std::uint64_t{other.wave} << 2 |
+            std::uint64_t{here.carried} << 1 | std::uint64_t{other.carried}})
+    key = (key ^ x) * 0x9e3779b97f4a7c15u;
+  const auto [at, added] = pair_index_.try_emplace(key, pairs_.size());
+  if (added)
+    pairs_.push_back({&here, &other, 0, 0, byte, true});
+  return pairs_[at->second];
+}
+
+/// `lane` of an entry and a lane of an earlier one touch the `bytes` at `byte`.
+void RaceCheck::conflict(const Entry& here, unsigned lane, Touch touch, std::uint32_t byte,
+                         unsigned bytes) {
+  const Entry& other = entry_of(touch);
+  const unsigned other_lane = touch % lanes;
   if (here.carried && other.carried)
     return;
-  // The lowest byte that both touch, and a lane of the other side that touches it.
-  unsigned other_lane = lanes;
-  std::uint32_t byte = address;
-  bool same = true;
-  const std::uint32_t begin = address_of(here, lane), end = begin + here.bytes;
-  for_each_lane(other.lanes, [&](unsigned l) {
-    const std::uint32_t b = address_of(other, l);
-    if (b >= end || b + other.bytes <= begin)
-      return;
-    const std::uint32_t from = std::max(begin, b), to = std::min(end, b + other.bytes);
-    for (std::uint32_t i = from; i < to; ++i)
-      same &= same_value(here, lane, other, l, i);
-    if (other_lane == lanes) {
-      other_lane = l;
-      byte = from;
-    }
-  });
-  if (other_lane == lanes)
+  Pair& pair = pair_of(here, other, byte);
+  for (std::uint32_t i = byte; i < byte + bytes; ++i)
+    pair.same = pair.same && same_value(here, lane, other, other_lane, i);
+  pair.same = pair.same && !other.mixed;
+  if (pair.here != &here || pair.other != &other)
     return;
-  auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) {
-    return p.here == &here && p.other == &other && p.same == same;
-  });
-  if (pair == pairs_.end()) {
-    pairs_.push_back({&here, &other, 0, 0, byte, same});
-    pair = pairs_.end() - 1;
-  }
-  pair->lanes |= std::uint64_t{1} << lane;
-  pair->other_lanes |= std::uint64_t{1} << other_lane;
+  pair.lanes |= std::uint64_t{1} << lane;
+  pair.other_lanes |= std::uint64_t{1} << other_lane;
 }
 
 template <unsigned Granule>
-void RaceCheck::examine_by(const Workgroup& group) {
+void RaceCheck::examine_by() {
   const std::size_t granules = (lds_bytes_ + Granule - 1) / Granule + 16;
   if (written_.size() < granules) {
     written_.resize(granules);
     by_atomics_.resize(granules);
   }
-  const auto other_wave = [&](std::uint32_t stamp, const Entry& e) {
-    return stamp != 0 && entries_[stamp - 1].wave != e.wave;
+  const auto meet = [&](const Stamp& s, const Entry& e, unsigned lane, std::uint32_t granule) {
+    for (const Touch touch : {s.first, s.second})
+      if (touch != 0 && entry_of(touch).wave != e.wave) [[unlikely]]
+        conflict(e, lane, touch, granule * Granule, Granule);
   };
-  // Compares with both who left a stamp, then leaves one.
-  const auto meet = [&](Stamp& s, const Entry& e, unsigned lane, std::uint32_t granule) {
-    if (other_wave(s.first, e)) [[unlikely]]
-      conflict(group, e, lane, granule * Granule, entries_[s.first - 1]);
-    if (other_wave(s.second, e)) [[unlikely]]
-      conflict(group, e, lane, granule * Granule, entries_[s.second - 1]);
-  };
-  const auto leave = [&](Stamp& s, const Entry& e, std::uint32_t number, std::uint32_t granule) {
+  const auto leave = [&](Stamp& s, Entry& e, Touch mine, std::uint32_t granule) {
     if (s.first == 0) {
-      s.first = number;
+      s.first = mine;
       touched_.push_back(granule);
-    } else if (entries_[s.first - 1].wave == e.wave) {
-      s.first = number;
-    } else {
-      s.second = number;
+    } else if (entry_of(s.first).wave != e.wave) {
+      s.second = mine;
+    } else if (s.first / lanes != mine / lanes) {
+      s.first = mine;
+    } else { // another lane of the same instruction
+      for (std::uint32_t i = granule * Granule; i < (granule + 1) * Granule; ++i)
+        e.mixed |= !same_value(e, s.first % lanes, e, mine % lanes, i);
     }
   };
   const auto pass = [&](Kind kind, auto&& visit) {
     for (std::size_t i = 0; i < entries_.size(); ++i)
       if (entries_[i].kind == kind)
         for_each_granule<Granule>(entries_[i], [&](unsigned lane, std::uint32_t granule) {
-          visit(entries_[i], static_cast<std::uint32_t>(i + 1), lane, granule);
+          visit(entries_[i], static_cast<Touch>((i + 1) * lanes + lane), lane, granule);
         });
   };
-  pass(Kind::write, [&](const Entry& e, std::uint32_t n, unsigned lane, std::uint32_t granule) {
+  pass(Kind::write, [&](Entry& e, Touch mine, unsigned lane, std::uint32_t granule) {
     meet(written_[granule], e, lane, granule);
-    leave(written_[granule], e, n, granule);
+    leave(written_[granule], e, mine, granule);
   });
-  bool atomics = false;
-  pass(Kind::atomic, [&](const Entry& e, std::uint32_t n, unsigned lane, std::uint32_t granule) {
-    atomics = true;
+  pass(Kind::atomic, [&](Entry& e, Touch mine, unsigned lane, std::uint32_t granule) {
     meet(written_[granule], e, lane, granule);
-    leave(by_atomics_[granule], e, n, granule);
+    leave(by_atomics_[granule], e, mine, granule);
   });
-  pass(Kind::read, [&](const Entry& e, std::uint32_t, unsigned lane, std::uint32_t granule) {
+  pass(Kind::read, [&](Entry& e, Touch, unsigned lane, std::uint32_t granule) {
     meet(written_[granule], e, lane, granule);
-    if (atomics) [[unlikely]]
+    if (atomics_)
       meet(by_atomics_[granule], e, lane, granule);
   });
   for (const std::uint32_t granule : touched_)
@@ -246,11 +246,12 @@ void RaceCheck::examine_by(const Workgroup& group) {
 
 void RaceCheck::report_pairs(const Workgroup& group) {
   for (const Pair& p : pairs_) {
+    const bool same = p.same && !p.here->mixed && !p.other->mixed;
     Sighting s;
     s.check = Check::race;
-    s.failing = !p.same;
-    s.what = p.same ? "two waves write the same value to LDS without a barrier that orders them"
-                    : "two waves touch the same bytes of LDS without a barrier that orders them";
+    s.failing = !same;
+    s.what = same ? "two waves write the same value to LDS without a barrier that orders them"
+                  : "two waves touch the same bytes of LDS without a barrier that orders them";
     s.group = &group;
     s.here = {role_of(p.here->kind), p.here->op->pc, p.here->wave, p.lanes};
     s.other = {role_of(p.other->kind), p.other->op->pc, p.other->wave, p.other_lanes};
@@ -264,15 +265,18 @@ void RaceCheck::report_pairs(const Workgroup& group) {
     Findings::instance().add(s);
   }
   pairs_.clear();
+  pair_index_.clear();
 }
 
 void RaceCheck::examine(const Workgroup& group) {
-  if (!suspicious())
+  if (!writes_ && !atomics_)
+    return;
+  if (!waves_meet(dwords_) || (fine_ && !waves_meet(bytes_)))
     return;
   if (fine_)
-    examine_by<1>(group);
+    examine_by<1>();
   else
-    examine_by<4>(group);
+    examine_by<4>();
   if (!pairs_.empty()) [[unlikely]]
     report_pairs(group);
 }

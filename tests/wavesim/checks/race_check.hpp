@@ -4,8 +4,9 @@
 // Time is cut at barriers. A barrier orders an access before what follows only if its wave waited
 // for the access first; an access still outstanding at the barrier belongs to the next interval,
 // too. Two accesses of different waves in one interval are unordered, whichever ran first here. So
-// accesses are only noted while they run, and looked at one by one when the interval ends, if it
-// was suspicious at all (lds_owners.hpp).
+// accesses are only noted while they run, and looked at when the interval ends: whether two waves
+// met at all (lds_owners.hpp), by dword and then, where they shared dwords, by byte; and only if
+// they did, lane by lane to say where.
 #pragma once
 
 #include "checks/lds_addresses.hpp"
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace wavesim {
@@ -46,20 +48,24 @@ private:
     std::uint8_t wave = 0, bytes = 0, low_bits = 0;
     bool has_data = false, run = false;
     bool carried = false; ///< already looked at in the interval before
+    bool mixed = false;   ///< a write of different values to one place
   };
-  struct Stamp { ///< who touched a granule in this interval: entry + 1; a second one of another
-                 ///< wave
-    std::uint32_t first = 0, second = 0;
+  /// Who touched a granule in this interval: (entry + 1) * lanes + lane, and 0 for nobody.
+  using Touch = std::uint32_t;
+  struct Stamp {
+    Touch first = 0, second = 0; ///< the second one of another wave
   };
+  struct Pair;
   void examine(const Workgroup& group);
   template <unsigned Granule>
-  void examine_by(const Workgroup& group);
+  void examine_by();
   template <unsigned Granule, class Visit>
   void for_each_granule(const Entry& e, Visit&& visit) const;
-  void conflict(const Workgroup& group, const Entry& here, unsigned lane, std::uint32_t address,
-                const Entry& other);
+  void conflict(const Entry& here, unsigned lane, Touch other, std::uint32_t byte, unsigned bytes);
+  Pair& pair_of(const Entry& here, const Entry& other, std::uint32_t byte);
   bool same_value(const Entry& a, unsigned lane_a, const Entry& b, unsigned lane_b,
                   std::uint32_t byte) const;
+  const Entry& entry_of(Touch touch) const { return entries_[touch / lanes - 1]; }
   std::uint32_t address_of(const Entry& e, unsigned lane) const {
     return e.run ? e.lowest + lane * e.bytes : rows_[e.rows + lane];
   }
@@ -70,35 +76,42 @@ private:
   }
   void look_at(const Entry& e);
   LdsSpan span_of(const Entry& e) const;
-  bool suspicious();
+  template <unsigned Unit>
+  bool waves_meet(LdsOwners<Unit>& owners) const;
   void report_pairs(const Workgroup& group);
 
-  /// Rows of 64 dwords, not initialised.
+  /// Rows of 64 dwords, not initialised; the index is one of dwords.
   class RowStore {
   public:
     void clear() { used_ = 0; }
-    std::size_t size() const { return used_; }
-    std::uint32_t& operator[](std::size_t i) { return data_[i]; }
-    const std::uint32_t& operator[](std::size_t i) const { return data_[i]; }
+    std::size_t size() const { return used_ * lanes; }
+    std::uint32_t& operator[](std::size_t i) { return data_[i / lanes].lane[i % lanes]; }
+    const std::uint32_t& operator[](std::size_t i) const {
+      return data_[i / lanes].lane[i % lanes];
+    }
     /// Room for so many rows; returns the index of the first.
     std::size_t add(std::size_t rows);
 
   private:
-    std::unique_ptr<std::uint32_t[]> data_;
+    struct alignas(64) Row { // copies cross no cache lines
+      LaneRow lane;
+    };
+    std::unique_ptr<Row[]> data_;
     std::size_t used_ = 0, capacity_ = 0;
   };
 
   std::vector<Entry> entries_;
   RowStore rows_;
-  LdsOwners owners_;
+  LdsOwners<4> dwords_;
+  LdsOwners<1> bytes_;
   std::vector<Stamp> written_, by_atomics_; ///< by granule of LDS
   std::vector<std::uint32_t> touched_;
   std::uint32_t lds_bytes_ = 0;
   bool several_waves_ = false;
   bool fine_ = false; ///< not only whole aligned dwords
   bool writes_ = false, atomics_ = false;
-  struct Pair;
   std::vector<Pair> pairs_;
+  std::unordered_map<std::uint64_t, std::size_t> pair_index_; ///< by instructions and waves
 };
 
 } // namespace wavesim

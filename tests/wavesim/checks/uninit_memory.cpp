@@ -58,23 +58,35 @@ namespace {
 template <class Word>
 bool all_defined(const std::uint8_t* defined, const LdsRow& row, unsigned words) {
   constexpr auto ones = static_cast<Word>(std::numeric_limits<Word>::max() / 0xff);
+  const std::uint32_t* const at = row.addresses();
   Word all = ones;
   for (unsigned lane = 0; lane < lanes; ++lane)
     for (unsigned i = 0; i < words; ++i) {
       Word w;
-      std::memcpy(&w, &defined[row.at[lane] + i * sizeof w], sizeof w);
+      std::memcpy(&w, &defined[at[lane] + i * sizeof w], sizeof w);
       all &= w;
     }
   return all == ones;
 }
 
+/// All bytes that the lanes of the row touch become defined. Lanes that do not count repeat the
+/// address of one that does.
+template <unsigned Bytes>
+void set_defined(std::uint8_t* defined, const LdsRow& row) {
+  constexpr std::uint8_t ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const std::uint32_t* const at = row.addresses();
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    std::memcpy(&defined[at[lane]], ones, Bytes);
+}
+
 /// Bit l: whether any byte of the width at address l, `ahead` bytes further on, is defined.
 template <class Word>
 std::uint64_t any_defined(const std::uint8_t* defined, const LdsRow& row, unsigned ahead) {
+  const std::uint32_t* const at = row.addresses();
   std::uint64_t mask = 0;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     Word w;
-    std::memcpy(&w, &defined[row.at[lane] + ahead], sizeof w);
+    std::memcpy(&w, &defined[at[lane] + ahead], sizeof w);
     mask |= std::uint64_t{w != 0} << lane;
   }
   return mask;
@@ -88,7 +100,7 @@ void UninitCheck::lds_load(State& s, const Op& op, const OpFacts& facts, const L
   const std::uint8_t* const bytes = lds_.data();
   const unsigned dwords = (facts.bytes + 3u) / 4;
   const auto run_defined = [&] {
-    return !std::memchr(bytes + row.at[0], 0, std::size_t{lanes} * facts.bytes);
+    return !std::memchr(bytes + row.lowest, 0, std::size_t{lanes} * facts.bytes);
   };
   const bool clean = row.run            ? run_defined()
                      : facts.bytes == 1 ? all_defined<std::uint8_t>(bytes, row, 1)
@@ -114,28 +126,35 @@ void UninitCheck::lds_store(State& s, const OpFacts& facts, const LdsRow& row, u
     all &= s.v(first + d);
   std::uint8_t* const bytes = lds_.data();
   if ((all & mask) == mask) {
-    // Lanes that do not count repeat the address of one that does.
-    constexpr std::uint8_t ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    if (row.run)
-      std::memset(&bytes[row.at[0]], 1, std::size_t{lanes} * facts.bytes);
-    else if (facts.bytes == 16)
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        std::memcpy(&bytes[row.at[lane]], ones, 16);
-    else if (facts.bytes == 8)
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        std::memcpy(&bytes[row.at[lane]], ones, 8);
-    else if (facts.bytes == 4)
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        std::memcpy(&bytes[row.at[lane]], ones, 4);
-    else
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        std::memcpy(&bytes[row.at[lane]], ones, facts.bytes);
+    if (row.run) {
+      std::memset(&bytes[row.lowest], 1, std::size_t{lanes} * facts.bytes);
+      return;
+    }
+    switch (facts.bytes) {
+    case 1:
+      set_defined<1>(bytes, row);
+      break;
+    case 2:
+      set_defined<2>(bytes, row);
+      break;
+    case 4:
+      set_defined<4>(bytes, row);
+      break;
+    case 8:
+      set_defined<8>(bytes, row);
+      break;
+    case 12:
+      set_defined<12>(bytes, row);
+      break;
+    default:
+      set_defined<16>(bytes, row);
+    }
     return;
   }
   for (unsigned d = 0; d < dwords; ++d) {
     const Mask defined = s.v(first + d);
     for_each_lane(mask, [&](unsigned lane) {
-      std::memset(&bytes[row.at[lane] + 4 * d], defined >> lane & 1 ? 1 : 0, width);
+      std::memset(&bytes[row.addresses()[lane] + 4 * d], defined >> lane & 1 ? 1 : 0, width);
     });
   }
 }
@@ -150,7 +169,7 @@ void UninitCheck::lds_access(State& s, const Op& op, const OpFacts& facts, const
   if (std::uint64_t{row.highest} + facts.bytes > lds_bytes_) [[unlikely]] {
     inside = 0;
     for_each_lane(mask, [&](unsigned lane) {
-      if (std::uint64_t{row.at[lane]} + facts.bytes <= lds_bytes_)
+      if (std::uint64_t{row.addresses()[lane]} + facts.bytes <= lds_bytes_)
         inside |= std::uint64_t{1} << lane;
     });
     // Outside of LDS zeros are read.
@@ -159,7 +178,7 @@ void UninitCheck::lds_access(State& s, const Op& op, const OpFacts& facts, const
     if (!inside)
       return;
     LdsRow rest;
-    fill_row(rest, row.at, 0, inside, facts.bytes);
+    fill_row(rest, row.addresses(), 0, inside, facts.bytes);
     lds_access(s, op, facts, rest, first, inside);
     return;
   }
@@ -189,8 +208,8 @@ void UninitCheck::lds(State& s, const Wave& wave, const Op& op, const OpFacts& f
       for (unsigned d = 0; d < dwords; ++d) {
         const Mask bad = exec & ~s.v(data_register(op, op.vdata) + d);
         for_each_lane(bad, [&](unsigned lane) {
-          if (std::uint64_t{rows[0].at[lane]} + facts.bytes <= lds_bytes_)
-            std::memset(&lds_[rows[0].at[lane] + 4 * d], 0, 4);
+          if (std::uint64_t{rows[0].addresses()[lane]} + facts.bytes <= lds_bytes_)
+            std::memset(&lds_[rows[0].addresses()[lane] + 4 * d], 0, 4);
         });
       }
     return;

@@ -81,7 +81,7 @@ void check_lds_direct(const Wave& wave, const Op& op, const OpFacts& facts, cons
     for (unsigned piece = 0; piece < facts.pieces; ++piece)
       for (std::uint64_t left = wave.exec(); left; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
-        const std::uint32_t at = rows[piece].at[lane];
+        const std::uint32_t at = rows[piece].addresses()[lane];
         if (at >= load.lds_end || at + facts.bytes <= load.lds_begin)
           continue;
         const std::uint32_t loader = at > load.lds_begin ? (at - load.lds_begin) / 4 : 0;
