@@ -5,7 +5,7 @@
 #   bench/cuda.sh [--sanitize] [DIRECTORY]
 #
 # DIRECTORY (build/cuda/report) gets build.log, tests.log and one JSON file for each program. With --sanitize the
-# device suites below run under compute-sanitizer, too. Environment: CUDA_ARCHITECTURES (90), JOBS (all cores),
+# device suites below run under compute-sanitizer, too. Environment: CUDA_ARCHITECTURES (90a), JOBS (all cores),
 # CMAKE_ARGUMENTS (where GoogleTest or Google Benchmark are not installed:
 # -DWAVETILE_GOOGLETEST_SOURCE=… -Dbenchmark_DIR=…).
 set -euo pipefail
@@ -28,7 +28,7 @@ failed=0
 
 echo "[cuda] building" >&2
 # shellcheck disable=SC2086 # several arguments
-cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${CUDA_ARCHITECTURES:-90}" ${CMAKE_ARGUMENTS:-} \
+cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${CUDA_ARCHITECTURES:-90a}" ${CMAKE_ARGUMENTS:-} \
   > "$report/build.log"
 cmake --build $build -j "${JOBS:-$(nproc)}" >> "$report/build.log" 2>&1 || {
   grep -E 'error|FAILED' "$report/build.log" | head -n 40 >&2

@@ -3,11 +3,12 @@
 #
 #   wavetile_cuda_target(<target>)   flags and language of an existing target
 #
-# Architectures: CMAKE_CUDA_ARCHITECTURES, else 80 and 90. No device is ever probed.
+# Architectures: CMAKE_CUDA_ARCHITECTURES, else 80 and 90a. No device is ever probed. Only code for 90a has wgmma, by
+# which 16-bit products are computed on H100 and H200; that for 90 takes mma.sync, and runs on later devices, too.
 include_guard(GLOBAL)
 
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  set(CMAKE_CUDA_ARCHITECTURES 80 90a)
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)

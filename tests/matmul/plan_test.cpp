@@ -202,6 +202,23 @@ TEST(matmul_plan, nvidia_shapes_choose_kernels) {
       << p.describe().c_str();
 }
 
+// A second pass costs a launch: k of a product that takes a few microseconds is not split for it.
+TEST(matmul_plan, nvidia_splits_k_where_it_pays) {
+  auto problem = problem_of(1024, 1024, 1024);
+  problem.workspace_bytes = int64_t{64} << 20;
+  auto p = plan(problem, h200);
+  EXPECT_EQ(p.choice, matmul_choice::compact);
+  EXPECT_EQ(p.splits, 1);
+  EXPECT_EQ(p.best_workspace_bytes, 0);
+  problem = problem_of(256, 256, 16384);
+  problem.workspace_bytes = int64_t{64} << 20;
+  p = plan(problem, h200);
+  EXPECT_GT(p.splits, 1);
+  EXPECT_EQ(p.workspace_bytes, p.best_workspace_bytes);
+  problem.workspace_bytes = 0;
+  EXPECT_EQ(plan(problem, h200).splits, 1);
+}
+
 TEST(matmul_plan, nvidia_cuts_fit_every_device) {
   for (const device_info& device : {h200, a100})
     for (const data_type type :

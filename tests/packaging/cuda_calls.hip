@@ -1,4 +1,5 @@
-// A call of every kind of operator, whose kernels nvcc must be able to compile.
+// A call of every kind of operator, whose kernels nvcc must be able to compile; with PRODUCTS_ONLY,
+// of matmul.
 #include <wavetile/attention.hpp>
 #include <wavetile/attention_decode.hpp>
 #include <wavetile/layer_norm.hpp>
@@ -9,6 +10,7 @@
 
 using namespace wavetile;
 
+#ifndef PRODUCTS_ONLY
 status rows(view<const bf16, 2> x, view<bf16, 2> y, view<const bf16, 1> weight,
             view<float, 1> sums) {
   if (const status outcome = softmax(x, y); !outcome)
@@ -25,6 +27,8 @@ status heads(view<const bf16, 4> q, view<const bf16, 4> k, view<const bf16, 4> v
     return outcome;
   return attention_decode(q, k, v, o);
 }
+
+#endif
 
 // one tile and the kernel for few rows: the others are the same code
 status products(view<const bf16, 2> a, view<const bf16, 2> b, view<bf16, 2> d) {

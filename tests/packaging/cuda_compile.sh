@@ -10,13 +10,16 @@ nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || {
 }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-compile() { # <option> <source>
-  "$nvcc" -x cu -arch=sm_90 -std=c++20 --expt-relaxed-constexpr --diag-suppress=554,128,177 \
+compile() { # <architecture> <option> <source> [option]
+  "$nvcc" -x cu -gencode="$1" -std=c++20 --expt-relaxed-constexpr --diag-suppress=554,128,177 \
     -Xcompiler=-Wall,-Wextra,-Wno-restrict -Werror=all-warnings -Iinclude -Itests/support -Itests/support/cuda \
-    -Itests/wavesim "$1" "$2" -o "$folder/object.o"
-  echo "compiled $2"
+    -Itests/wavesim "$2" "${@:4}" "$3" -o "$folder/object.o"
+  echo "compiled $3 for $1"
 }
-compile -c tests/wave/lane_test.hip
-compile -c tests/group/copy_test.hip
-compile -c tests/matrix/warp_device_test.hip
-compile -ptx tests/packaging/cuda_calls.hip # all kernels, as far as PTX
+sm80=arch=compute_80,code=sm_80 sm90=arch=compute_90,code=sm_90
+compile $sm90 -c tests/wave/lane_test.hip
+compile $sm80 -c tests/group/copy_test.hip
+compile $sm90 -c tests/matrix/warp_device_test.hip
+# all kernels, as far as PTX: with wgmma, which only 90a has, and without
+compile arch=compute_90a,code=compute_90a -ptx tests/packaging/cuda_calls.hip
+compile arch=compute_80,code=compute_80 -ptx tests/packaging/cuda_calls.hip -DPRODUCTS_ONLY

@@ -158,7 +158,8 @@ constexpr matmul_cut warp_cut_of(matmul_choice choice, const matmul_problem& pro
   if (choice == matmul_choice::skinny) {
     const auto cut = kernels::warp_skinny_cut_of(problem.order_b, bytes, problem.m);
     const int rows = kernels::warp_skinny_tile(problem.m);
-    const int64_t lds = int64_t{cut.warps_k()} * rows * cut.columns * accumulator;
+    const int64_t lds =
+        kernels::warp_skinny_lds(cut, bytes, accumulator, rows, static_cast<int>(facts.lds_bytes));
     const int threads = cut.warps * facts.wave_size;
     return {rows,
             cut.columns,
@@ -172,8 +173,8 @@ constexpr matmul_cut warp_cut_of(matmul_choice choice, const matmul_problem& pro
             lds,
             0.1};
   }
-  const auto cut =
-      kernels::warp_cut_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), bytes);
+  const auto cut = kernels::warp_cut_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1),
+                                        bytes, facts.lds_bytes);
   const int registers = cut.accumulator_registers(accumulator);
   const int expected = registers + 112 < facts.vgprs ? registers + 112 : facts.vgprs;
   const int groups = facts.workgroups_per_cu(cut.threads(), expected, 0, cut.lds_bytes());
@@ -238,6 +239,38 @@ constexpr int64_t useful_splits(int64_t groups, int64_t cus, int64_t steps) {
   int64_t splits = groups > 0 && groups * 2 <= cus ? cus / groups : 1;
   splits = splits < steps / 4 ? splits : steps / 4;
   return splits < 1 ? 1 : splits > 64 ? 64 : splits;
+}
+
+/// Expected time of a product in tiles on an NVIDIA GPU, in clocks of an SM, with k in `splits`
+/// parts: workgroups share the matrix cores of an SM, and what starts and ends their tiles; a
+/// second pass is another launch, and reads what the first wrote. Constants: one H200.
+constexpr double warp_time(const matmul_cut& cut, const matmul_problem& problem,
+                           const target& facts, int64_t tiles, int64_t cus, int64_t splits) {
+  const int bytes = size_of(problem.a);
+  // multiplications a clock: of matrix instructions, of fp32 by fused multiply-adds
+  const double rate = bytes >= 4 ? 128 : (facts.arch == architecture::sm80 ? 1024.0 : 2048.0);
+  const double ends = 3000, launch = 6000, moved_a_clock = 24;
+  const auto number = [](int64_t value) { return static_cast<double>(value); };
+  const double clocks = number(cut.tile_m) * cut.tile_n * number(problem.k) /
+                        (number(splits) * cut.efficiency * rate);
+  const double second = launch + number(splits) * number(problem.batches) * number(problem.m) *
+                                     number(problem.n) * 4 / (number(cus) * moved_a_clock);
+  return number(divide_up(tiles * splits, cus)) * clocks +
+         number(divide_up(tiles * splits, cus * cut.groups_per_cu)) * ends +
+         (splits > 1 ? second : 0);
+}
+
+/// Parts of k, when there is a workspace. NVIDIA: one where the second pass costs what they save.
+constexpr int64_t choose_splits(matmul_choice choice, const matmul_cut& cut,
+                                const matmul_problem& problem, const target& facts, int64_t tiles,
+                                int64_t cus, int64_t steps) {
+  const int64_t splits = useful_splits(tiles, cus, steps);
+  if (!facts.is_nvidia() || choice == matmul_choice::skinny)
+    return splits;
+  return warp_time(cut, problem, facts, tiles, cus, splits) <
+                 warp_time(cut, problem, facts, tiles, cus, 1)
+             ? splits
+             : 1;
 }
 
 /// Chooses the tile for a product of `rows` rows, or takes the one that is forced: fills
@@ -357,10 +390,12 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   detail::choose_tile(result, problem, facts, m, problem.choice, [&](matmul_choice choice) {
     const auto cut = detail::cut_of(choice, problem, facts);
     const int64_t tiles = divide_up(m, cut.tile_m) * divide_up(n, cut.tile_n) * problem.batches;
-    const int64_t splits =
-        problem.workspace_bytes > 0
-            ? detail::useful_splits(tiles, cus, divide_up(step_floor, cut.tile_k))
-            : 1;
+    const int64_t splits = problem.workspace_bytes > 0
+                               ? detail::choose_splits(choice, cut, problem, facts, tiles, cus,
+                                                       divide_up(step_floor, cut.tile_k))
+                               : 1;
+    if (facts.is_nvidia())
+      return detail::warp_time(cut, problem, facts, tiles, cus, splits);
     return static_cast<double>(divide_up(tiles * splits, cus)) / static_cast<double>(splits) *
            cut.tile_m * cut.tile_n / cut.efficiency;
   });
@@ -377,7 +412,8 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   const int64_t steps = divide_up(step_floor, step);
   const int64_t part_bytes = detail::product_of(detail::product_of(problem.batches, m),
                                                 detail::product_of(n, accumulator));
-  int64_t splits = detail::useful_splits(result.tiles * problem.batches, cus, steps);
+  int64_t splits = detail::choose_splits(result.choice, cut, problem, facts,
+                                         result.tiles * problem.batches, cus, steps);
   result.best_workspace_bytes =
       splits > 1 && !empty ? detail::product_of(splits, round_up(part_bytes, 16)) : 0;
   if (problem.splits > 0)

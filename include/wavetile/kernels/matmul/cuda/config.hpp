@@ -29,12 +29,13 @@ constexpr bool has_warp_cut(matmul_kernel kernel) {
          kernel == matmul_kernel::compact;
 }
 
-/// The cut behind a name for elements of this size. All fit the LDS of sm_80.
+/// The cut behind a name for elements of this size, where a workgroup can have `lds` bytes of LDS:
+/// all fit that of sm_80, and where there is more `large` of 16 bits holds a step more.
 ///
 /// 8 and 16 bits: a warp of the larger two computes 64 x 64, so that fragments are read from LDS
 /// for 32 products each, and two warps of a scheduler hide each other's latency. fp32 is computed
 /// by fused multiply-adds, fp64 by m8n8k4: tiles are smaller, as accumulators take more registers.
-constexpr warp_cut warp_cut_of(matmul_kernel kernel, int element_bytes) {
+constexpr warp_cut warp_cut_of(matmul_kernel kernel, int element_bytes, int lds) {
   if (element_bytes == 8)
     return kernel == matmul_kernel::compact ? warp_cut{64, 64, 128, 2, 2, 3}
                                             : warp_cut{128, 64, 128, 4, 2, 3};
@@ -43,7 +44,7 @@ constexpr warp_cut warp_cut_of(matmul_kernel kernel, int element_bytes) {
                                             : warp_cut{128, 128, 128, 2, 4, 3};
   switch (kernel) {
   case matmul_kernel::large:
-    return {128, 256, 128, 2, 4, 3};
+    return {128, 256, 128, 2, 4, element_bytes == 2 && lds >= 4 * (128 + 256) * 128 ? 4 : 3};
   case matmul_kernel::middle:
     return {128, 128, 128, 2, 2, 3};
   default:
@@ -71,6 +72,20 @@ constexpr warp_skinny_cut warp_skinny_cut_of(operand_order order_b, int element_
     return {128, 512, 8, 128};
   return {rows <= 16 ? 64 : 128, 512 / element_bytes, rows <= 16 ? 8 : 16,
           order_b == operand_order::k_contiguous ? 32 : 64};
+}
+/// Steps of 64 values of k that a part of a workgroup with `wgmma` has in LDS, and the LDS of a
+/// workgroup, for 16-bit elements. Used where a workgroup can have as much, and in code for
+/// `sm_90a`.
+inline constexpr int warpgroup_skinny_stages = 4;
+constexpr int warpgroup_skinny_lds(const warp_skinny_cut& cut, int rows) {
+  return cut.warps / 4 / (cut.columns / 64) * warpgroup_skinny_stages * (cut.columns + rows) * 128;
+}
+/// LDS of a workgroup for `rows` rows of a kernel (16 or 32) with sums of `accumulator_bytes`.
+constexpr int warp_skinny_lds(const warp_skinny_cut& cut, int element_bytes, int accumulator_bytes,
+                              int rows, int lds) {
+  const int sums = cut.warps_k() * rows * cut.columns * accumulator_bytes;
+  const int wide = element_bytes == 2 ? warpgroup_skinny_lds(cut, rows) : 0;
+  return wide <= lds && wide > sums ? wide : sums;
 }
 /// Most rows of op(A), and those the kernel for this many computes.
 inline constexpr int64_t warp_skinny_rows = 32;

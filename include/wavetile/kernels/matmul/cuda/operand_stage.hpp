@@ -56,7 +56,9 @@ struct operand_stage {
   static_assert(
       choice.conflict_free,
       "wavetile::kernels::operand_stage: no layout serves all accesses without conflicts");
-  static_assert(choice.chosen.bytes() == Rows * KBytes);
+  static constexpr int pitch = choice.chosen.pitch; ///< bytes from row to row of the tile
+  static constexpr int bytes = Rows * KBytes;
+  static_assert(choice.chosen.bytes() == bytes);
 
   /// Byte offset of an element of the tile.
   WAVETILE_HD static constexpr int byte_of(int row, int column) {
@@ -73,7 +75,7 @@ struct operand_stage {
     return along ? step * read_depth * element_bytes : i * read_rows * element_bytes;
   }
   static constexpr int sum_of(int i, int step) {
-    return (along ? i * read_rows : step * read_depth) * choice.chosen.pitch;
+    return (along ? i * read_rows : step * read_depth) * pitch;
   }
   /// Whether it does: not where steps are shorter than the pattern of the layout.
   static constexpr bool regular = [] {
@@ -113,7 +115,7 @@ class stage_copy {
   static constexpr int rows_a_pass = Threads / Stage::in_row;
   static_assert(Threads % Stage::in_row == 0 && Stage::tile_rows % rows_a_pass == 0,
                 "wavetile::kernels::stage_copy: a step does not share out among the work-items");
-  static constexpr int pass_bytes = rows_a_pass * Stage::choice.chosen.pitch;
+  static constexpr int pass_bytes = rows_a_pass * Stage::pitch;
   /// Whether passes lie the same distance apart: not where they are shorter than the layout's
   /// pattern.
   static constexpr bool regular = [] {

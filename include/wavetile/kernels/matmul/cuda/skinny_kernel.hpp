@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/kernels/matmul/cuda/config.hpp>
+#include <wavetile/kernels/matmul/cuda/warpgroup_skinny.hpp>
 #include <wavetile/kernels/matmul/store.hpp>
 #include <wavetile/kernels/matmul/tile_place.hpp>
 #include <wavetile/matrix/warp_fragment.hpp>
@@ -219,35 +220,19 @@ private:
   }
 };
 
-/// A workgroup computes `warp_skinny_cut::columns` columns of up to `Rows` rows; its warps take
-/// batches of k in turn and add their sums through LDS (dynamic, of all warps) in fixed order.
+/// The sums of k from `k_begin` to `k_end`, of all columns of a workgroup from `column` on: its
+/// warps take batches of k in turn. `memory` in LDS becomes [warp of k][row][column].
 template <class Types, operand_order OrderB, int Rows>
-WAVETILE_KERNEL __launch_bounds__(
-    warp_skinny_loop<Types, OrderB, Rows>::cut.warps * 32,
-    warp_skinny_loop<Types, OrderB,
-                     Rows>::resident) void matmul_warp_skinny(const __grid_constant__
-                                                                  matmul_arguments<Types>
-                                                                      arguments) {
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+stream_skinny(const matmul_task<Types>& task, bool aligned, bool a_along, int64_t first_column,
+              int64_t k_begin, int64_t k_end, int thread, unsigned char* memory) {
   using loop = warp_skinny_loop<Types, OrderB, Rows>;
   using element = typename loop::element;
-  constexpr int columns = loop::cut.columns, warps = loop::cut.warps;
-  extern WAVETILE_SHARED __align__(128) unsigned char memory[];
-
-  matmul_task<Types> task;
-  const tile_place place = place_of_group<Rows, columns>(arguments, task);
-  const int64_t k_begin = place.split * place.split_k;
-  const int64_t k_end = k_begin + place.split_k < task.k ? k_begin + place.split_k : task.k;
-  const int thread = thread_id(), lane = thread % wave_size, warp = thread / wave_size;
+  constexpr int columns = loop::cut.columns;
+  const int lane = thread % wave_size, warp = thread / wave_size;
   const int warp_k = warp / loop::warps_n, own_column = warp % loop::warps_n * loop::columns;
-  const int64_t column = place.column * columns;
 
-  loop own{{},
-           task,
-           arguments.aligned,
-           arguments.order_a == operand_order::k_contiguous,
-           column + own_column,
-           k_end,
-           lane};
+  loop own{{}, task, aligned, a_along, first_column + own_column, k_end, lane};
   constexpr int64_t stride = int64_t{loop::warps_k} * loop::depth;
   int64_t k = k_begin + int64_t{warp_k} * loop::depth;
   if (own.all_inside() && k + loop::depth <= k_end) {
@@ -287,7 +272,7 @@ WAVETILE_KERNEL __launch_bounds__(
     own.multiply(one, rows);
   }
 
-  auto* const all = reinterpret_cast<element*>(memory); // [warp of k][row][column]
+  auto* const all = reinterpret_cast<element*>(memory);
   element* const mine = all + warp_k * Rows * columns + own_column;
 #pragma unroll
   for (int j = 0; j < loop::blocks; ++j)
@@ -298,8 +283,48 @@ WAVETILE_KERNEL __launch_bounds__(
         const matrix_element at = loop::accumulator::element(lane, e);
         mine[(g * 8 + at.column) * columns + loop::column_of(j, at.row)] = own.sums[j][g].value[e];
       }
+}
+
+/// A workgroup computes `warp_skinny_cut::columns` columns of up to `Rows` rows; its parts take
+/// their share of k and add their sums through LDS (dynamic: `warp_skinny_lds`) in fixed order.
+template <class Types, operand_order OrderB, int Rows>
+WAVETILE_KERNEL __launch_bounds__(
+    warp_skinny_loop<Types, OrderB, Rows>::cut.warps * 32,
+    warp_skinny_loop<Types, OrderB,
+                     Rows>::resident) void matmul_warp_skinny(const __grid_constant__
+                                                                  matmul_arguments<Types>
+                                                                      arguments) {
+  using loop = warp_skinny_loop<Types, OrderB, Rows>;
+  using element = typename loop::element;
+  constexpr int columns = loop::cut.columns, warps = loop::cut.warps;
+  extern WAVETILE_SHARED __align__(1024) unsigned char skinny_memory[];
+  unsigned char* const memory = skinny_memory;
+
+  matmul_task<Types> task;
+  const tile_place place = place_of_group<Rows, columns>(arguments, task);
+  const int64_t k_begin = place.split * place.split_k;
+  const int64_t k_end = k_begin + place.split_k < task.k ? k_begin + place.split_k : task.k;
+  const int thread = thread_id();
+  const int64_t column = place.column * columns;
+  const bool a_along = arguments.order_a == operand_order::k_contiguous;
+  int parts = loop::warps_k;
+#if WAVETILE_WARPGROUP_MMA
+  if constexpr (warpgroup_skinny_serves<typename Types::a, typename Types::b>) {
+    using wide = warpgroup_skinny<typename Types::b, OrderB, Rows>;
+    if (arguments.aligned && a_along) {
+      parts = wide::parts;
+      wide::product(task, column, k_begin, k_end, thread, memory);
+    } else {
+      stream_skinny<Types, OrderB, Rows>(task, arguments.aligned, a_along, column, k_begin, k_end,
+                                         thread, memory);
+    }
+  } else
+#endif
+    stream_skinny<Types, OrderB, Rows>(task, arguments.aligned, a_along, column, k_begin, k_end,
+                                       thread, memory);
   instruction::barrier();
 
+  const auto* const all = reinterpret_cast<const element*>(memory);
   matmul_output<Types> output(arguments, task, place.batch);
   const bool split = place.splits > 1;
   auto* partial = static_cast<element*>(arguments.partials) + place.first_partial;
@@ -312,8 +337,8 @@ WAVETILE_KERNEL __launch_bounds__(
     if (inside == 0)
       continue;
     vec<element, run> sums{};
-#pragma unroll
-    for (int w = 0; w < loop::warps_k; ++w) {
+#pragma unroll 1
+    for (int w = 0; w < parts; ++w) {
       const auto one = load_vec<run>(all + (w * Rows + row) * columns + i % runs * run);
       for (int e = 0; e < run; ++e)
         sums[e] = matmul_output<Types>::sum(sums[e], one[e]);

@@ -5,6 +5,9 @@
 
 #include <wavetile/kernels/matmul/cuda/config.hpp>
 #include <wavetile/kernels/matmul/cuda/multiplier.hpp>
+#include <wavetile/kernels/matmul/cuda/tile_pipeline.hpp>
+#include <wavetile/kernels/matmul/cuda/tile_slabs.hpp>
+#include <wavetile/kernels/matmul/cuda/warpgroup_tile.hpp>
 #include <wavetile/kernels/matmul/store.hpp>
 #include <wavetile/kernels/matmul/tile_place.hpp>
 #include <wavetile/wave/lane.hpp>
@@ -22,108 +25,47 @@ struct multiplier_of<float, float, StageA, StageB> {
   using type = fma_multiplier<StageA, StageB>;
 };
 
-/// Everything of a tile that types, cut and orders decide.
+/// Everything of a tile that types, cut and orders decide, with `mma.sync`.
 template <class A, class B, matmul_kernel Kernel, operand_order OrderA, operand_order OrderB>
 struct warp_tile {
-  static constexpr warp_cut cut = warp_cut_of(Kernel, static_cast<int>(sizeof(A)));
+  static constexpr warp_cut cut =
+      warp_cut_of(Kernel, static_cast<int>(sizeof(A)), device_target.lds_bytes);
   using stage_a = operand_stage<A, OrderA, fragment_role::a, cut.tile_m, cut.wave_m(), cut.k_bytes>;
   using stage_b = operand_stage<B, OrderB, fragment_role::b, cut.tile_n, cut.wave_n(), cut.k_bytes>;
-  using copy_a = stage_copy<stage_a, A, cut.threads()>;
-  using copy_b = stage_copy<stage_b, B, cut.threads()>;
+  static constexpr int ahead = cut.stages - 1; ///< stages on their way
+  using pipeline = tile_pipeline<stage_a, stage_b, A, B, cut.threads(), ahead>;
   using multiplier = typename multiplier_of<A, B, stage_a, stage_b>::type;
   using fragments = typename multiplier::fragments;
-  using element = typename multiplier::element;
-  static constexpr int stage_bytes_a = cut.tile_m * cut.k_bytes;
-  static constexpr int stage_bytes = stage_bytes_a + cut.tile_n * cut.k_bytes;
-  static_assert(stage_bytes * cut.stages == cut.lds_bytes());
+  using slabs = tile_slabs<typename multiplier::element, multiplier::slab_rows, cut.wave_n(),
+                           cut.warps(), cut.stages, pipeline::stage_bytes>;
   static_assert(multiplier::steps % 2 == 0, "fragments of two steps take turns");
 
-  /// Sums of rows of a warp on their way to memory, in LDS: rows are padded so that writes of pairs
-  /// and reads of 16 bytes are free of conflicts.
-  static constexpr int run = sizeof(element) == 8 ? 4 : 8; ///< elements a lane stores
-  static constexpr int pitch = cut.wave_n() + 8;
-  static constexpr int slab_bytes =
-      multiplier::slab_rows * pitch * static_cast<int>(sizeof(element));
-  static_assert(slab_bytes * cut.warps() <= cut.lds_bytes());
-  /// Slabs lie in the last slot where that is large enough, and the next tile's copies go to
-  /// others.
-  static constexpr bool overlaps = slab_bytes * cut.warps() <= stage_bytes;
-  static constexpr int slab_place = overlaps ? (cut.stages - 1) * stage_bytes : 0;
-  static_assert(slab_bytes % 16 == 0);
+  /// Where the part of a warp starts in the tile, and slab `number` in the part.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static coordinate part_of(int warp) {
+    return {warp / cut.warps_n * cut.wave_m(), warp % cut.warps_n * cut.wave_n()};
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static coordinate slab_at(int number) {
+    return {number * multiplier::slab_rows, 0};
+  }
 
-  /// The copies of a tile: the first stages are on their way before its product begins.
-  struct pipeline {
-    copy_a a;
-    copy_b b;
-    int stages; ///< of the product
-    int tail;   ///< values of k in the last
-    int left;   ///< stages whose copies have not begun
-
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE pipeline(const copy_a& a_, const copy_b& b_,
-                                                   int64_t k_count)
-        : a(a_), b(b_), stages(static_cast<int>((k_count + stage_a::depth - 1) / stage_a::depth)),
-          tail(static_cast<int>(k_count - int64_t{stages - 1} * stage_a::depth)), left(stages) {}
-
-    /// Before the copies of the next stage; whether it has anything.
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool begin() {
-      const int k_left = left > 1 ? stage_a::depth : left == 1 ? tail : 0;
-      a.begin(k_left);
-      b.begin(k_left);
-      --left;
-      return k_left > 0;
-    }
-    /// Behind them.
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void end() {
-      a.end();
-      b.end();
-    }
-    /// Number `i` of the copies of a stage, to the slot at `to`.
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy(int i, uint32_t to) {
-      if (i < copy_a::passes)
-        a.copy(i, to);
-      else
-        b.copy(i - copy_a::passes, to + stage_bytes_a);
-    }
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_elements(unsigned char* to) {
-      a.copy_elements(to);
-      b.copy_elements(to + stage_bytes_a);
-    }
-
-    /// Starts the copies of the first stages, to all slots but the last.
-    WAVETILE_DEVICE WAVETILE_FORCE_INLINE void start(bool aligned, unsigned char* memory) {
-      const uint32_t base = instruction::lds_address(memory);
-#pragma unroll 1
-      for (int slot = 0; slot < cut.stages - 1; ++slot) {
-        const bool some = begin();
-        if (aligned) {
-#pragma unroll
-          for (int i = 0; i < copies; ++i)
-            copy(i, base + static_cast<uint32_t>(slot * stage_bytes));
-        } else if (some) {
-          copy_elements(memory + slot * stage_bytes);
-        }
-        end();
-        instruction::close_copies();
-      }
-    }
-  };
-  static constexpr int copies = copy_a::passes + copy_b::passes;
-
-  /// The product, for the part of a warp at `row`, `column` of the tile. Reads and copies stand
-  /// between the products of a step: what multiplies next is read one step ahead, what the stage
-  /// that was multiplied last makes room for is copied in all steps but the last.
+  /// The product, for the part of a warp. Reads and copies stand between the products of a step:
+  /// what multiplies next is read one step ahead, what the stage that was multiplied last makes
+  /// room for is copied in all steps but the last.
   template <bool Aligned>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
-  run_loop(multiplier& sums, pipeline& from, int row, int column, int lane, unsigned char* memory) {
+  run_loop(multiplier& sums, pipeline& from, int warp, int lane, unsigned char* memory) {
     constexpr int steps = multiplier::steps, parts = multiplier::parts;
     constexpr int places = (steps - 1) * parts; // for copies, in a stage
+    constexpr int copies = pipeline::copies, stage_bytes = pipeline::stage_bytes;
     const uint32_t base = instruction::lds_address(memory);
-    instruction::wait_copies<cut.stages - 2>();
+    instruction::wait_copies<ahead - 1>();
     instruction::barrier();
 
     fragments of[2];
-    int writing = (cut.stages - 1) * stage_bytes; // slot
-    stage_reader<stage_a, stage_b> at(lane, row, column, base, stage_bytes_a);
+    int writing = ahead * stage_bytes; // slot
+    const coordinate part_at = part_of(warp);
+    stage_reader<stage_a, stage_b> at(lane, part_at.row, part_at.column, base,
+                                      pipeline::stage_bytes_a);
 #pragma unroll
     for (int part = 0; part < parts; ++part)
       multiplier::read(of[0], at, 0, part);
@@ -138,7 +80,7 @@ struct warp_tile {
           // the copies of the next stage are there, and nobody reads this one any more
           from.end();
           instruction::close_copies();
-          instruction::wait_copies<cut.stages - 2>();
+          instruction::wait_copies<ahead - 1>();
           instruction::barrier();
           // the slot that was read is written next; the one behind it is read
           constexpr int last = (cut.stages - 1) * stage_bytes;
@@ -162,23 +104,19 @@ struct warp_tile {
     instruction::wait_copies<0>();
     instruction::barrier();
   }
-
-  /// `run` elements of a row of a slab. Lanes 4 to 7 of eight read their second half first: eight
-  /// lanes then read from all banks.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static vec<element, run> read_run(const element* from,
-                                                                          int lane) {
-    constexpr int half = run / 2;
-    const bool swapped = (lane & 4) != 0;
-    const auto first = load_vec<half>(from + (swapped ? half : 0));
-    const auto second = load_vec<half>(from + (swapped ? 0 : half));
-    vec<element, run> result;
-    for (int i = 0; i < half; ++i) {
-      result[i] = swapped ? second[i] : first[i];
-      result[half + i] = swapped ? first[i] : second[i];
-    }
-    return result;
-  }
 };
+
+/// The one for a pass of the compiler: by `wgmma` where there is such code, else by `mma.sync`.
+template <class A, class B, matmul_kernel Kernel, operand_order OrderA, operand_order OrderB>
+struct tile_of {
+  using type = warp_tile<A, B, Kernel, OrderA, OrderB>;
+};
+#if WAVETILE_WARPGROUP_MMA
+template <class T, matmul_kernel Kernel, operand_order OrderA, operand_order OrderB>
+requires(sizeof(T) == 2) struct tile_of<T, T, Kernel, OrderA, OrderB> {
+  using type = warpgroup_tile<T, Kernel, OrderA, OrderB>;
+};
+#endif
 
 /// A tile on its way.
 template <class Types, class Tile>
@@ -207,24 +145,22 @@ struct warp_tile_work {
 /// sums also come to rows.
 template <class Types, matmul_kernel Kernel, operand_order OrderA, operand_order OrderB>
 WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(
-    (warp_cut_of(Kernel, static_cast<int>(sizeof(typename Types::a)))
+    (warp_cut_of(Kernel, static_cast<int>(sizeof(typename Types::a)), targets::sm80.lds_bytes)
          .threads())) void matmul_warp_tile(const __grid_constant__ matmul_arguments<Types>
                                                 arguments) {
-  using tile = warp_tile<typename Types::a, typename Types::b, Kernel, OrderA, OrderB>;
+  using tile = typename tile_of<typename Types::a, typename Types::b, Kernel, OrderA, OrderB>::type;
   using work = warp_tile_work<Types, tile>;
   using multiplier = typename tile::multiplier;
-  using element = typename tile::element;
+  using element = typename multiplier::element;
+  using slabs = typename tile::slabs;
   constexpr warp_cut cut = tile::cut;
-  extern WAVETILE_SHARED __align__(128) unsigned char memory[];
+  extern WAVETILE_SHARED __align__(1024) unsigned char tile_memory[];
+  unsigned char* const memory = tile_memory;
   const int thread = thread_id();
   const int lane = thread % wave_size, warp = thread / wave_size;
-  const int wave_row = warp / cut.warps_n * cut.wave_m();
-  const int wave_column = warp % cut.warps_n * cut.wave_n();
-  constexpr int runs = cut.wave_n() / tile::run; // of a row of a slab
-  static_assert(wave_size % runs == 0);
-  const int right = lane % runs * tile::run;
-  auto* const slab =
-      reinterpret_cast<element*>(memory + tile::slab_place + warp * tile::slab_bytes);
+  static_assert(wave_size % slabs::runs == 0);
+  const int right = lane % slabs::runs * slabs::run;
+  auto* const slab = reinterpret_cast<element*>(memory + slabs::place + warp * slabs::bytes);
 
   int64_t group = arguments.first_group + static_cast<int64_t>(instruction::workgroup_x());
   auto pipeline = work(arguments, group).pipeline(arguments, thread);
@@ -233,54 +169,58 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(
     multiplier sums;
     sums.clear();
     if (arguments.aligned)
-      tile::template run_loop<true>(sums, pipeline, wave_row, wave_column, lane, memory);
+      tile::template run_loop<true>(sums, pipeline, warp, lane, memory);
     else
-      tile::template run_loop<false>(sums, pipeline, wave_row, wave_column, lane, memory);
+      tile::template run_loop<false>(sums, pipeline, warp, lane, memory);
 
     asm volatile("" : "+l"(group)); // the place is computed again: it is not worth its registers
     const work own(arguments, group);
     const matmul_task<Types>& task = own.task;
     const tile_place& place = own.place;
-    const int64_t row = place.row * cut.tile_m + wave_row;
-    const int64_t column = place.column * cut.tile_n + wave_column;
+    const coordinate part = tile::part_of(warp);
+    const int64_t row = place.row * cut.tile_m + part.row;
+    const int64_t column = place.column * cut.tile_n + part.column;
     group += gridDim.x;
     more = group < arguments.groups;
     if (more)
       pipeline = work(arguments, group).pipeline(arguments, thread);
-    if (tile::overlaps && more)
+    if (slabs::overlaps && more)
       pipeline.start(arguments.aligned, memory);
 
     matmul_output<Types> output(arguments, task, place.batch);
     const bool split = place.splits > 1;
     auto* partial = static_cast<element*>(arguments.partials) + place.first_partial;
-    const int64_t own_column = column + right, left = task.n - own_column;
-    const int in_columns = left >= tile::run ? tile::run : left > 0 ? static_cast<int>(left) : 0;
-    const int64_t rows = column < task.n ? task.m - row : 0; // the same for the whole warp
     // slab by slab in a loop that is not unrolled: one copy of all that happens to elements
 #pragma unroll 1
-    for (int number = 0; number < multiplier::slabs && number * multiplier::slab_rows < rows;
-         ++number) {
-      const int64_t first_row = row + number * multiplier::slab_rows;
+    for (int number = 0; number < multiplier::slabs; ++number) {
+      const coordinate at = tile::slab_at(number);
+      const int64_t first_row = row + at.row;
+      if (first_row >= task.m || column + at.column >= task.n) // the same for the whole warp
+        continue;
+      const int64_t own_column = column + at.column + right, left = task.n - own_column;
+      const int in_columns = left >= slabs::run ? slabs::run
+                             : left > 0         ? static_cast<int>(left)
+                                                : 0;
 #pragma unroll
       for (int i = 0; i < multiplier::slabs; ++i)
         if (i == number)
-          sums.write(slab, tile::pitch, lane, i);
+          sums.write(slab, slabs::pitch, lane, i);
       __syncwarp();
 #pragma unroll 1
-      for (int down = lane / runs; down < multiplier::slab_rows; down += wave_size / runs) {
-        const auto values = tile::read_run(slab + down * tile::pitch + right, lane);
+      for (int down = lane / slabs::runs; down < slabs::rows; down += wave_size / slabs::runs) {
+        const auto values = slabs::read_run(slab + down * slabs::pitch + right, lane);
         const int64_t own_row = first_row + down;
         const int inside = own_row < task.m ? in_columns : 0;
         if (split)
           store_some(partial + own_row * task.n + own_column, values, inside);
         else if (inside > 0)
-          output.template store<tile::run>(values, own_row, own_column, inside);
+          output.template store<slabs::run>(values, own_row, own_column, inside);
       }
       __syncwarp();
     }
     if (!split)
       output.finish();
-    if (!tile::overlaps && more) {
+    if (!slabs::overlaps && more) {
       instruction::barrier();
       pipeline.start(arguments.aligned, memory);
     }
