@@ -214,7 +214,7 @@ TEST(matmul_plan, nvidia_splits_k_where_it_pays) {
   problem.workspace_bytes = int64_t{64} << 20;
   p = plan(problem, h200);
   EXPECT_GT(p.splits, 1);
-  EXPECT_EQ(p.workspace_bytes, p.best_workspace_bytes);
+  EXPECT_LE(p.workspace_bytes, p.best_workspace_bytes);
   problem.workspace_bytes = 0;
   EXPECT_EQ(plan(problem, h200).splits, 1);
 }

@@ -140,11 +140,13 @@ class attention_kernel {
   }
 
   /// Whether exponents of a query are so large that `base`, which is rounded, may lie further from
-  /// the exact product of the largest score and the scale than P's type can tell. Then the products
-  /// are rounded, too, before the difference is formed; for each query by itself, so that its bits
-  /// do not depend on its neighbours.
+  /// the exact product of the largest score and the scale than P's type can tell: more than half an
+  /// ulp below 1, where 2^15 (2^12 of fp16) have 2^-9 (2^-12) at most. Then the products are
+  /// rounded, too, before the difference is formed; for each query by itself, so that its bits do
+  /// not depend on its neighbours.
   WAVETILE_DEVICE static bool is_far(float base) {
-    return base > 0x1p20f || base < -0x1p20f;
+    constexpr float limit = wavetile::detail::is_same_v<T, fp16> ? 0x1p12f : 0x1p15f;
+    return base > limit || base < -limit;
   }
 
   /// Probabilities, and P V: those of 16 keys at a time, so that the matrix units are busy
