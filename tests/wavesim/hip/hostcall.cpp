@@ -7,8 +7,11 @@
 #include "machine/occupancy.hpp"
 #include "machine/wave.hpp"
 
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
+#include <fstream>
 #include <map>
 #include <new>
 #include <sys/mman.h>
@@ -82,15 +85,30 @@ private:
   std::uint64_t last_ = 0;
 };
 
+/// Whether the process can run code at an address (by the kernel's own list of mappings).
+bool is_code_of_the_host(std::uint64_t address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t begin = 0, end = 0;
+    char rights[5] = "";
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s", &begin, &end, rights) == 3 &&
+        address >= begin && address < end)
+      return rights[2] == 'x';
+  }
+  return false;
+}
+
 struct Hostcall {
   Buffer* buffer = nullptr;
+  Header* headers = nullptr; ///< the host's own copies: kernels can write the buffer's
+  Payload* payloads = nullptr;
   Messages messages;
 
   Hostcall() {
     constexpr std::size_t page = 4096;
     constexpr std::size_t head = page; // Buffer, Signal and mailbox
-    constexpr std::size_t headers = (packets * sizeof(Header) + page - 1) / page * page;
-    constexpr std::size_t bytes = head + headers + packets * sizeof(Payload);
+    constexpr std::size_t header_bytes = (packets * sizeof(Header) + page - 1) / page * page;
+    constexpr std::size_t bytes = head + header_bytes + packets * sizeof(Payload);
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
@@ -101,14 +119,14 @@ struct Hostcall {
     signal->kind = 1; // a user signal
     signal->mailbox = reinterpret_cast<std::uintptr_t>(base + 512);
     signal->event = 1;
-    buffer->headers = reinterpret_cast<Header*>(base + head);
-    buffer->payloads = reinterpret_cast<Payload*>(base + head + headers);
+    headers = buffer->headers = reinterpret_cast<Header*>(base + head);
+    payloads = buffer->payloads = reinterpret_cast<Payload*>(base + head + header_bytes);
     buffer->doorbell = reinterpret_cast<std::uintptr_t>(signal);
     buffer->index_mask = packets - 1;
     // A pointer is an index with a tag above it, so that 0 means none.
     buffer->free_stack = packets;
     for (std::uint64_t i = 0; i + 1 < packets; ++i)
-      buffer->headers[i].next = packets + i + 1;
+      headers[i].next = packets + i + 1;
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     MemoryMap::instance().add({begin, begin + bytes, RangeKind::host, 0, 0});
   }
@@ -117,10 +135,12 @@ struct Hostcall {
   void serve(const Wave& wave, const Op& op) {
     std::uint64_t pointer = buffer->ready_stack;
     buffer->ready_stack = 0;
-    while (pointer != 0) {
-      Header& header = buffer->headers[pointer & buffer->index_mask];
+    for (std::uint64_t served = 0; pointer != 0; ++served) {
+      if (served == packets)
+        stop(wave, op, "the list of messages to the host has no end: the kernel overwrote it");
+      Header& header = headers[pointer % packets];
+      Payload& payload = payloads[pointer % packets];
       pointer = header.next;
-      Payload& payload = buffer->payloads[&header - buffer->headers];
       for (unsigned lane = 0; lane < lanes; ++lane)
         if (header.active >> lane & 1)
           serve_lane(header.service, payload.slots[lane], wave, op);
@@ -135,6 +155,9 @@ struct Hostcall {
       return;
     case service_call: {
       using Function = void (*)(std::uint64_t*, const std::uint64_t*);
+      if (!is_code_of_the_host(slots[0]))
+        stop(wave, op,
+             fmt::format("the kernel calls the host at {:#x}, where no function is", slots[0]));
       std::uint64_t result[2] = {0, 0};
       reinterpret_cast<Function>(slots[0])(result, slots + 1);
       slots[0] = result[0];

@@ -25,6 +25,23 @@ __global__ void check(int limit) {
   assert(static_cast<int>(threadIdx.x) < limit && "too many");
 }
 
+// The device library's call of a function of the host, on which printf does not rely.
+using two_words = long __attribute__((ext_vector_type(2)));
+extern "C" __device__ two_words __ockl_call_host_function(unsigned long function, unsigned long,
+                                                          unsigned long, unsigned long,
+                                                          unsigned long, unsigned long,
+                                                          unsigned long, unsigned long);
+
+__global__ void call_host(unsigned long function, long* out) {
+  const two_words r = __ockl_call_host_function(function, threadIdx.x, 20, 3, 4, 5, 6, 7);
+  out[threadIdx.x] = r.x + r.y;
+}
+
+void multiply(unsigned long* result, const unsigned long* arguments) {
+  result[0] = arguments[0] * arguments[1];
+  result[1] = arguments[6];
+}
+
 TEST(DevicePrintf, DISABLED_Print) {
   say<<<1, 64>>>(7);
   HIP_OK(hipDeviceSynchronize());
@@ -49,6 +66,17 @@ TEST(DevicePrintf, ReturnsTheLength) {
   program::Array<int> out(1);
   length<<<1, 1>>>(out.data());
   EXPECT_EQ(out.get()[0], 12);
+}
+
+TEST(DevicePrintf, CallsOfTheHost) {
+  program::Array<long> out(64);
+  call_host<<<1, 64>>>(reinterpret_cast<unsigned long>(&multiply), out.data());
+  EXPECT_EQ(out.get()[63], 63 * 20 + 7);
+  // A kernel gone wrong may name anything: data, or nothing at all.
+  EXPECT_EXIT((call_host<<<1, 64>>>(16, out.data())), testing::ExitedWithCode(70),
+              "wavesim: stop: the kernel calls the host at 0x10, where no function is");
+  EXPECT_EXIT((call_host<<<1, 64>>>(reinterpret_cast<unsigned long>(out.data()), out.data())),
+              testing::ExitedWithCode(70), "where no function is");
 }
 
 TEST(DevicePrintf, AssertNamesFileAndCondition) {
