@@ -129,13 +129,20 @@ status launch_product(const matmul_plan& plan, const matmul_problem& problem,
 
 #else
 
+/// The tiled kernel of a choice.
+template <class Types, matmul_choice Choice, operand_order OrderA, operand_order OrderB>
+inline constexpr auto tile_kernel =
+    &kernels::matmul_tile<Types,
+                          kernels::tile_config(Choice, static_cast<int>(sizeof(typename Types::a)),
+                                               OrderA, OrderB),
+                          OrderA, OrderB>;
+
 /// Starts the kernel of a choice. With `Choice` only its code exists.
 template <matmul_choice Choice, class Types>
 status launch_product(const matmul_plan& plan, const matmul_problem& problem,
                       const kernels::matmul_arguments<Types>& arguments, hipStream_t stream) {
   using namespace kernels;
   using choice = matmul_choice;
-  constexpr int bytes = static_cast<int>(sizeof(typename Types::a));
   return with_orders(problem, [&]<operand_order OrderA, operand_order OrderB>() -> status {
     const auto run = [&](void (*kernel)(matmul_arguments<Types>)) {
       return launch_groups(kernel, plan.groups, plan.threads, 1,
@@ -144,18 +151,18 @@ status launch_product(const matmul_plan& plan, const matmul_problem& problem,
     if constexpr (Choice == choice::automatic) {
       switch (plan.choice) {
       case choice::large:
-        return run(&matmul_tile<Types, tile_config(choice::large, bytes), OrderA, OrderB>);
+        return run(tile_kernel<Types, choice::large, OrderA, OrderB>);
       case choice::middle:
-        return run(&matmul_tile<Types, tile_config(choice::middle, bytes), OrderA, OrderB>);
+        return run(tile_kernel<Types, choice::middle, OrderA, OrderB>);
       case choice::skinny:
         return run(&matmul_skinny<Types, OrderB>);
       default:
-        return run(&matmul_tile<Types, tile_config(choice::compact, bytes), OrderA, OrderB>);
+        return run(tile_kernel<Types, choice::compact, OrderA, OrderB>);
       }
     } else if constexpr (Choice == choice::skinny) {
       return run(&matmul_skinny<Types, OrderB>);
     } else {
-      return run(&matmul_tile<Types, tile_config(Choice, bytes), OrderA, OrderB>);
+      return run(tile_kernel<Types, Choice, OrderA, OrderB>);
     }
   });
 }

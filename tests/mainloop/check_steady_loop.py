@@ -2,7 +2,7 @@
 
   check_steady_loop.py --compiler COMPILER --tools FOLDER [--arch gfx942] --program PROGRAM -- COMMAND...
 
-COMMAND prints a line for each kernel: its symbol, then key=value pairs: waves of a workgroup, resident waves of
+COMMAND prints a line for each kernel: its symbol, then key=value pairs: waves of a CU, resident waves of
 a SIMD, matrix_clocks of one matrix instruction, lds and vector (what LDS clocks and vector instructions other
 than matrix instructions may take, in percent of the matrix clocks of a SIMD), and the LDS instructions of one
 step. The steady loop is the loop with the most matrix instructions; it holds two steps.
@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-LDS_CLOCKS = {"ds_read_b128": 8, "ds_write_b128": 8, "ds_write_b64": 4, "ds_write_b32": 2}
+LDS_CLOCKS = {"ds_read_b128": 8, "ds_write_b128": 8, "ds_write_b64": 4, "ds_write_b32": 2, "ds_write_b16": 2,
+              "ds_write_b16_d16_hi": 2}
 ISSUE = 4  # clocks of a SIMD that one vector instruction takes
 
 
@@ -90,12 +91,11 @@ def check(kernel, function, declared, options):
     if matrix == 0:
         yield "no loop with matrix instructions"
         return
-    number = {key: float(value) for key, value in declared.items()}
-    clocks = matrix * number["matrix_clocks"]  # of one wave
-    waves, resident = number["waves"], number["resident"]
+    clocks = matrix * declared["matrix_clocks"]  # of one wave
+    waves, resident = declared["waves"], declared["resident"]
 
     emitted = {opcode: count for opcode, count in opcodes.items() if opcode.startswith("ds_")}
-    expected = {key: 2 * int(value) for key, value in declared.items() if key.startswith("ds_")}
+    expected = {key: 2 * value for key, value in declared.items() if key.startswith("ds_")}
     if emitted != expected:
         yield f"LDS instructions {emitted}, declared for two steps: {expected}"
     lds = 100 * sum(LDS_CLOCKS.get(opcode, 64) * count for opcode, count in emitted.items()) * waves
@@ -104,14 +104,14 @@ def check(kernel, function, declared, options):
                 if opcode.startswith("v_") and not opcode.startswith("v_mfma"))
     vector = 100 * other * ISSUE / clocks
     memory = 100 * ISSUE * sum(count for opcode, count in opcodes.items() if opcode.startswith("global_")) / clocks
-    found = distances(loop, int(number["matrix_clocks"]))
+    found = distances(loop, int(declared["matrix_clocks"]))
     least = {kind: min((clock for what, clock in found if what == kind), default=0) for kind in ("global", "lds")}
     print(f"  {matrix} matrix instructions, LDS {lds:.1f} %, vector {vector:.2f} % (loads {memory:.2f} % besides), "
           f"least distance: global {least['global']} x {resident:.0f} waves, LDS {least['lds']}; "
           f"{kernel.number('.vgpr_count')} registers, {kernel.number('.agpr_count')} of them for accumulation")
-    if lds > number["lds"]:
+    if lds > declared["lds"]:
         yield f"LDS clocks {lds:.1f} % of the matrix clocks, allowed {number['lds']} %"
-    if vector > number["vector"]:
+    if vector > declared["vector"]:
         yield f"vector instructions {vector:.2f} % of the matrix clocks, allowed {number['vector']} %"
     if least["global"] * resident < options.min_global:
         yield f"a global load is waited for after {least['global']} clocks of {resident:.0f} waves"
@@ -151,7 +151,10 @@ def main():
             continue
         checked += 1
         print(code_objects.short(kernels[symbol].name))
-        for problem in check(kernels[symbol], functions[symbol], dict(pair.split("=") for pair in pairs), options):
+        declared = collections.Counter()
+        for key, value in (pair.split("=") for pair in pairs):
+            declared[key] += float(value)
+        for problem in check(kernels[symbol], functions[symbol], declared, options):
             failed += 1
             print(f"  FAILED {problem}")
     print(f"{checked} loops, {failed} problems")

@@ -10,15 +10,17 @@ namespace {
 using enum operand_order;
 using A = WAVETILE_TEST_A;
 using B = WAVETILE_TEST_B;
-constexpr matmul_config config =
-    config_of(matmul_kernel::WAVETILE_TEST_KERNEL, static_cast<int>(sizeof(A)));
-constexpr int64_t m = config.tile_m, n = config.tile_n;
-constexpr int64_t step = config.tile_k(static_cast<int>(sizeof(A)));
+template <operand_order OrderA, operand_order OrderB>
+constexpr matmul_config config = config_of(matmul_kernel::WAVETILE_TEST_KERNEL,
+                                           static_cast<int>(sizeof(A)), OrderA, OrderB);
 
 template <operand_order OrderA, operand_order OrderB>
 void check_shapes() {
+  constexpr matmul_config cut = config<OrderA, OrderB>;
+  constexpr int64_t m = cut.tile_m, n = cut.tile_n;
+  constexpr int64_t step = cut.tile_k(static_cast<int>(sizeof(A)));
   const auto check = [](const product_shape& shape) {
-    check_product<A, B, OrderA, OrderB, config>(shape);
+    check_product<A, B, OrderA, OrderB, config<OrderA, OrderB>>(shape);
   };
   check({m, n, 1 * step}); // the pipeline's shortest ways
   check({m, n, 2 * step});
@@ -36,8 +38,9 @@ void check_shapes() {
 
 // Rows so far apart that offsets inside a tile do not fit 32 bits.
 TEST(mainloop, rows_apart) {
-  constexpr int64_t apart = (int64_t{1} << 32) / (config.tile_m * static_cast<int64_t>(sizeof(A)));
-  check_product<A, B, k_contiguous, k_contiguous, config>({2, 2, 2 * step, apart});
+  constexpr matmul_config cut = config<k_contiguous, k_contiguous>;
+  constexpr int64_t bytes = sizeof(A), apart = (int64_t{1} << 32) / (cut.tile_m * bytes);
+  check_product<A, B, k_contiguous, k_contiguous, cut>({2, 2, 2 * cut.tile_k(bytes), apart});
 }
 
 TEST(mainloop, both_dense) {

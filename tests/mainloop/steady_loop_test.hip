@@ -1,7 +1,7 @@
 // The steady loop of the large configs: what it declares, for check_steady_loop.py to compare with
 // the code object, and its LDS clocks under wavesim against the static prediction. With --declare
-// it prints the declarations: symbol, waves of a workgroup and of a SIMD, clocks of a matrix
-// instruction, allowed percentages of LDS clocks and of vector issue, LDS instructions of one step.
+// it prints the declarations: symbol, waves of a CU and of a SIMD, clocks of a matrix instruction,
+// allowed percentages of LDS clocks and of vector issue, LDS instructions of one step.
 #include "mainloop_case.hpp"
 #include "sim_counters.hpp"
 
@@ -17,58 +17,52 @@ using enum operand_order;
 
 template <class T, operand_order OrderA, operand_order OrderB, matmul_kernel Kernel>
 struct steady_loop {
-  static constexpr matmul_config config = config_of(Kernel, static_cast<int>(sizeof(T)));
+  static constexpr int bytes = static_cast<int>(sizeof(T));
+  static constexpr matmul_config config = config_of(Kernel, bytes, OrderA, OrderB);
   using loop = kernels::matmul_mainloop<T, T, OrderA, OrderB, config>;
   static constexpr auto kernel = &multiply<T, T, OrderA, OrderB, config>;
-  static constexpr int bytes = static_cast<int>(sizeof(T));
   static constexpr bool any_strided = OrderA == k_strided || OrderB == k_strided;
-  static constexpr bool both_strided = OrderA == k_strided && OrderB == k_strided;
+  /// Two workgroups of two waves share a CU.
+  static constexpr int waves_of_cu = config.waves() < 4 ? 4 : config.waves();
+  static_assert(waves_of_cu / config.waves() * config.lds_bytes() <= targets::gfx942.lds_bytes);
 
   /// LDS instructions of a wave in one step.
-  struct uses {
-    int reads, wide_writes, narrow_writes;
-    lds_op narrow;
+  struct use {
+    lds_op op;
+    int count;
   };
+  static constexpr int reads =
+      (loop::fragments_m + loop::fragments_n) * loop::tile_k / loop::operand_a::reader::depth;
   template <class Operand>
-  static constexpr int writes(operand_order order) {
-    return order == k_contiguous ? Operand::pieces::count
-                                 : Operand::blocks::count * Operand::blocks::rows;
+  static constexpr use writes(operand_order order) {
+    using blocks = typename Operand::blocks;
+    return order == k_contiguous ? use{lds_op::write_b128, Operand::pieces::count}
+                                 : use{write_of(blocks::write_bytes), blocks::count * blocks::rows};
   }
-  static constexpr uses declared = [] {
-    using a = typename loop::operand_a;
-    using b = typename loop::operand_b;
-    const int depth = loop::tile_k / a::reader::depth;
-    uses result{(loop::fragments_m + loop::fragments_n) * depth, 0, 0,
-                write_of(a::blocks::write_bytes)};
-    (OrderA == k_contiguous ? result.wide_writes : result.narrow_writes) += writes<a>(OrderA);
-    (OrderB == k_contiguous ? result.wide_writes : result.narrow_writes) += writes<b>(OrderB);
-    return result;
-  }();
+  static constexpr use declared[] = {{lds_op::read_b128, reads},
+                                     writes<typename loop::operand_a>(OrderA),
+                                     writes<typename loop::operand_b>(OrderB)};
   /// LDS clocks of a workgroup in one step, all of its accesses being free of conflicts.
-  static constexpr int predicted_clocks =
-      config.waves() * (8 * declared.reads + 8 * declared.wide_writes +
-                        targets::gfx942.service(declared.narrow).phases * declared.narrow_writes);
+  static constexpr int predicted_clocks = [] {
+    int clocks = 0;
+    for (const use& one : declared)
+      clocks += targets::gfx942.service(one.op).phases * one.count;
+    return config.waves() * clocks;
+  }();
 
   static void declare() {
     constexpr matrix_instruction instruction =
         find_matrix_instruction(architecture::gfx942, loop::shape, detail::matrix_type_of<T>(),
                                 detail::matrix_type_of<T>());
-    // Bytes are transposed by two instructions a dword: with both operands that alone is 1/8 of
-    // the matrix clocks of this tile. It cannot be fewer: every dword of a run of k has bytes of
-    // four loaded dwords, an instruction takes two and gives one. Nor do two-byte writes, which
-    // would save the second, fit: each costs as many LDS clocks as one of four.
-    // The 256 x 128 tile reads six fragments for eight products like 256 x 256, 37.5 %, but writes
-    // 384 rows for half as many products as 512: 18.75 % in place of 12.5 %.
-    const double vector = !any_strided ? 3 : bytes == 1 && both_strided ? 12.6 : 10;
-    const double lds = Kernel == matmul_kernel::wide ? 56.3 : 52;
-    std::printf("%s waves=%d resident=%d matrix_clocks=%d lds=%.1f vector=%.1f ds_read_b128=%d",
-                hipKernelNameRefByPtr(reinterpret_cast<const void*>(kernel), nullptr),
-                config.waves(), config.waves() / 4, instruction.clocks, lds, vector,
-                declared.reads);
-    if (declared.wide_writes != 0)
-      std::printf(" ds_write_b128=%d", declared.wide_writes);
-    if (declared.narrow_writes != 0)
-      std::printf(" %s=%d", name_of(declared.narrow), declared.narrow_writes);
+    std::printf("%s waves=%d resident=%d matrix_clocks=%d lds=52 vector=%d",
+                hipKernelNameRefByPtr(reinterpret_cast<const void*>(kernel), nullptr), waves_of_cu,
+                waves_of_cu / 4, instruction.clocks, any_strided ? 10 : 3);
+    for (const use& one : declared)
+      if (one.op == lds_op::write_b16) // every other one of the upper half of a register
+        std::printf(" %s=%d %s_d16_hi=%d", name_of(one.op), one.count / 2, name_of(one.op),
+                    one.count / 2);
+      else
+        std::printf(" %s=%d", name_of(one.op), one.count);
     std::printf("\n");
   }
 
@@ -105,12 +99,13 @@ template <class F>
 void for_all_loops(const F& f) {
   for_all_orders<bf16, matmul_kernel::large>(f);
   for_all_orders<fp8_e4m3_fnuz, matmul_kernel::large>(f);
+  for_all_orders<bf16, matmul_kernel::wide>(f);
   f(steady_loop<bf16, k_contiguous, k_contiguous, matmul_kernel::ping_pong>{});
   f(steady_loop<fp8_e4m3_fnuz, k_contiguous, k_strided, matmul_kernel::ping_pong>{});
   f(steady_loop<bf16, k_contiguous, k_contiguous, matmul_kernel::large_four>{});
-  f(steady_loop<fp8_e4m3_fnuz, k_contiguous, k_contiguous, matmul_kernel::large_four>{});
-  f(steady_loop<bf16, k_contiguous, k_contiguous, matmul_kernel::wide>{});
+  f(steady_loop<fp8_e4m3_fnuz, k_strided, k_contiguous, matmul_kernel::large_four>{});
   f(steady_loop<fp8_e4m3_fnuz, k_contiguous, k_contiguous, matmul_kernel::wide>{});
+  f(steady_loop<fp8_e4m3_fnuz, k_strided, k_contiguous, matmul_kernel::wide>{});
 }
 
 TEST(steady_loop, lds_clocks_are_the_predicted_ones) {

@@ -77,6 +77,20 @@ void check_tile() {
             EXPECT_TRUE(written.insert({place(lane).row, place(lane).column + e}).second);
       }
   EXPECT_EQ(static_cast<int>(written.size()), operand::rows * operand::depth);
+
+  // as well when all move back together at the edge, by any number of rows that is not a block
+  for (int back = 1; back < blocks::rows; ++back)
+    for (int i = 0; i < blocks::count; ++i)
+      for (int wave = 0; wave < Config.waves(); ++wave)
+        for (int j = 0; j < blocks::rows; ++j)
+          expect_free(lds_write(blocks::depth * bytes,
+                                [&](int lane) {
+                                  const coordinate at = blocks::place(wave * 64 + lane, i);
+                                  const int row =
+                                      (at.row - back + j + operand::rows) % operand::rows;
+                                  return coordinate{operand::lds_row(row), at.column};
+                                }),
+                      "moved block", wave, j);
 }
 
 template <class T, matmul_config Config>
@@ -94,6 +108,7 @@ void check_shipped() {
   check_config<T, config_of(matmul_kernel::large, bytes)>();
   check_config<T, config_of(matmul_kernel::large_four, bytes)>();
   check_config<T, config_of(matmul_kernel::wide, bytes)>();
+  check_config<T, config_of(matmul_kernel::wide, bytes, k_strided)>();
   check_config<T, config_of(matmul_kernel::middle, bytes)>();
   check_config<T, config_of(matmul_kernel::compact, bytes)>();
 }
@@ -103,6 +118,7 @@ TEST(matmul_tiles, shipped_configs_of_16_bits) {
 }
 TEST(matmul_tiles, shipped_configs_of_8_bits) {
   check_shipped<fp8_e4m3_fnuz>();
+  check_config<int8_t, config_of(matmul_kernel::large, 1, k_strided, k_strided)>();
 }
 TEST(matmul_tiles, shipped_configs_of_32_bits) {
   check_shipped<float>();

@@ -117,27 +117,26 @@ TEST(matmul_plan, parts_are_whole_blocks_of_scales) {
   EXPECT_GE(p.split_k * p.splits, 5000);
 }
 
-// How busy LDS is while the matrix cores are: at most 52 % for large tiles. Of 256 x 128 no sharing
-// out among waves is below 56 %.
+// How busy LDS is while the matrix cores are: at most 52 % for large tiles.
 TEST(matmul_plan, large_tiles_leave_lds_half_idle) {
   const auto share = [](const matmul_config& config) {
     return static_cast<double>(config.lds_clocks()) / config.matrix_clocks();
   };
   using enum matmul_kernel;
-  for (const matmul_kernel kernel : {large, ping_pong, large_four})
-    EXPECT_LE(share(config_of(kernel, 2)), 0.52) << name_of(kernel);
+  using enum operand_order;
+  for (const matmul_kernel kernel : {large, ping_pong, large_four, wide})
+    for (const operand_order order_a : {k_contiguous, k_strided})
+      for (const operand_order order_b : {k_contiguous, k_strided})
+        for (const int bytes : {1, 2})
+          EXPECT_LE(share(config_of(kernel, bytes, order_a, order_b)), 0.52) << name_of(kernel);
   EXPECT_EQ(share(config_of(large, 1)), 0.5);
+  EXPECT_EQ(share(config_of(wide, 2)), 0.4375);
   EXPECT_EQ(share(config_of(middle, 2)), 0.75);
   EXPECT_EQ(share(config_of(compact, 2)), 1.5);
-  const matmul_config chosen = config_of(wide, 2);
-  EXPECT_EQ(share(chosen), 0.5625);
-  for (const int waves : {4, 8, 16}) // of fewer, SIMDs would be idle
-    for (int down = 1; down <= waves; down *= 2) {
-      matmul_config other = chosen;
-      other.waves_m = down;
-      other.waves_n = waves / down;
-      EXPECT_GE(share(other), share(chosen)) << down << " x " << waves / down;
-    }
+  // written two bytes at a time, 256 columns cost as much again as they do to write
+  const matmul_config pairs = config_of(large, 1, k_strided, k_strided);
+  EXPECT_TRUE(pairs.pairs_of_b);
+  EXPECT_EQ(share(pairs), 0.4375);
 }
 
 TEST(matmul_plan, forced_choices) {
@@ -148,6 +147,13 @@ TEST(matmul_plan, forced_choices) {
   EXPECT_EQ(p.tile_m, 128);
   EXPECT_EQ(p.tile_n, 256);
   EXPECT_EQ(p.refused[static_cast<int>(matmul_choice::large)], matmul_refusal::another_forced);
+  // the operand whose k is strided has the 128
+  problem.order_b = operand_order::k_strided;
+  EXPECT_EQ(plan(problem, mi300x).tile_m, 256);
+  EXPECT_EQ(plan(problem, mi300x).tile_n, 128);
+  EXPECT_EQ(plan(problem, mi300x).threads, 128);
+  problem.order_a = operand_order::k_strided;
+  EXPECT_EQ(plan(problem, mi300x).tile_m, 128);
   problem.choice = matmul_choice::skinny;
   const auto refused = plan(problem, mi300x);
   EXPECT_EQ(refused.outcome.code(), status_code::unsupported_shape);
@@ -167,6 +173,19 @@ TEST(matmul_plan, describes_itself_and_what_it_refused) {
   EXPECT_EQ(only_c.launches, 1);
   EXPECT_EQ(plan(problem_of(8, 8, 8), describe_device("gfx1100", 96)).outcome.code(),
             status_code::wrong_architecture);
+}
+
+// Bytes of which both operands are transposed have fewer and larger waves.
+TEST(matmul_plan, transposed_bytes_have_four_waves) {
+  auto problem = problem_of(8192, 8192, 8192);
+  problem.a = problem.b = data_type::fp8_e4m3_fnuz;
+  EXPECT_EQ(plan(problem, mi300x).threads, 512);
+  problem.order_a = problem.order_b = operand_order::k_strided;
+  const auto p = plan(problem, mi300x);
+  EXPECT_EQ(p.choice, matmul_choice::large);
+  EXPECT_EQ(p.threads, 256);
+  EXPECT_EQ(p.accumulator_registers, 256);
+  EXPECT_EQ(p.register_limit, 512);
 }
 
 TEST(matmul_plan, every_kernel_fits_every_type) {

@@ -99,15 +99,14 @@ template <operand_order OrderA, operand_order OrderB>
 void expect_resources() {
   using types = kernels::matmul_types<A, B, D, D, epilogue::steps<>>;
   using kernel = void (*)(kernels::matmul_arguments<types>);
-  constexpr int bytes = static_cast<int>(sizeof(A));
   using enum matmul_choice;
   const struct {
     matmul_choice choice;
     kernel code;
   } all[] = {
-      {large, &kernels::matmul_tile<types, kernels::tile_config(large, bytes), OrderA, OrderB>},
-      {middle, &kernels::matmul_tile<types, kernels::tile_config(middle, bytes), OrderA, OrderB>},
-      {compact, &kernels::matmul_tile<types, kernels::tile_config(compact, bytes), OrderA, OrderB>},
+      {large, detail::tile_kernel<types, large, OrderA, OrderB>},
+      {middle, detail::tile_kernel<types, middle, OrderA, OrderB>},
+      {compact, detail::tile_kernel<types, compact, OrderA, OrderB>},
       {skinny, &kernels::matmul_skinny<types, OrderB>},
   };
   for (const auto& one : all) {
@@ -159,7 +158,7 @@ TEST(matmul_types, few_rows_stream_the_weights) {
 }
 
 // The padding that a plan foretells is what the matrix cores compute.
-TEST(matmul_types, matrix_work_is_that_of_the_plan_and_lds_hardly_waits) {
+TEST(matmul_types, matrix_work_is_that_of_the_plan_and_lds_never_waits) {
   for (const char* kernel : {"compact", "middle", "large", "skinny"}) {
     const std::int64_t m = kernel[1] == 'k' ? 11 : 300;
     for_each_order({.m = m, .n = 330, .k = 190, .kernel = kernel}, [](const matmul_case& test) {
@@ -172,12 +171,24 @@ TEST(matmul_types, matrix_work_is_that_of_the_plan_and_lds_hardly_waits) {
                             view<const B, 2>(run.b.as_matrix()), run.d.as_matrix(), run.options);
       const matmul_plan p = plan(problem, describe_device("gfx942", 304, 8));
       EXPECT_NEAR(static_cast<double>(counts->mfma_flops), p.flops / p.useful, 1) << test.text();
-      // blocks at the edge of an operand whose k is strided wait, where work-items store the same
-      if (!test.transpose_a && test.transpose_b)
-        EXPECT_EQ(counts->lds_conflicts, 0u) << test.text();
-      EXPECT_LE(counts->lds_conflicts * 20, counts->lds_clocks) << test.text();
+      EXPECT_EQ(counts->lds_conflicts, 0u) << test.text();
     });
   }
+}
+
+// Operands with strided k and fewer rows than a tile end with a block whose writes may wait: at
+// most as long as all writes take, a third of the LDS clocks without.
+TEST(matmul_types, lds_hardly_waits_at_the_edge_of_a_single_tile) {
+  for_each_order({.m = 63, .n = 61, .k = 256, .kernel = "compact"}, [](const matmul_case& test) {
+    matmul_run<A, B, D> run(test);
+    const auto counts = count_kernels([&] { ASSERT_TRUE(run.run().ok()); });
+    if (!counts)
+      return; // counts need wavesim
+    if (test.transpose_a || !test.transpose_b)
+      EXPECT_LE(counts->lds_conflicts * 4, counts->lds_clocks) << test.text();
+    else
+      EXPECT_EQ(counts->lds_conflicts, 0u) << test.text();
+  });
 }
 
 // Small integers: every sum is exact in every accumulator, so results are too. fp8 stores 0 … 4.

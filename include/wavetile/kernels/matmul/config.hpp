@@ -44,6 +44,9 @@ struct matmul_config {
   matmul_schedule schedule = matmul_schedule::interleaved;
   /// Steps whose loads are in registers while another is multiplied: more where a step is short.
   int steps_ahead = 1;
+  /// Whether elements of a byte whose k is strided are written to LDS two at a time, of the columns
+  /// of B: half the vector instructions of transposing them for twice the LDS clocks of writing.
+  bool pairs_of_b = false;
 
   constexpr int waves() const { return waves_m * waves_n; }
   constexpr int threads() const { return waves() * matmul_wave_size; }
@@ -58,9 +61,9 @@ struct matmul_config {
     return wave_m() * wave_n() / matmul_wave_size * accumulator_bytes / 4;
   }
   /// Clocks of LDS for a step of the workgroup, free of conflicts: 128 bytes a clock, for each row
-  /// one write and a read by every wave that multiplies it.
+  /// one write, or of pairs the clocks of two, and a read by every wave that multiplies it.
   constexpr int lds_clocks() const {
-    return (tile_m * (1 + waves_n) + tile_n * (1 + waves_m)) * k_bytes / 128;
+    return (tile_m * (1 + waves_n) + tile_n * ((pairs_of_b ? 2 : 1) + waves_m)) * k_bytes / 128;
   }
   /// Clocks of a SIMD's matrix core for its quarter of a step, for elements of 8 or 16 bits: a CU
   /// does 1024 multiplications of 16 bits a clock, twice as many of 8. With `lds_clocks` this
@@ -70,7 +73,8 @@ struct matmul_config {
   constexpr bool valid() const {
     return (instruction == 16 || instruction == 32) && waves() >= 1 && waves() <= 16 &&
            tile_m % (waves_m * instruction) == 0 && tile_n % (waves_n * instruction) == 0 &&
-           tile_m % 64 == 0 && tile_n % 64 == 0 && (k_bytes == 64 || k_bytes == 128) &&
+           tile_m % 64 == 0 && tile_n % 64 == 0 &&
+           (k_bytes == 32 || k_bytes == 64 || k_bytes == 128) &&
            tile_m * k_bytes % (threads() * 16) == 0 && tile_n * k_bytes % (threads() * 16) == 0 &&
            lds_bytes() <= targets::gfx942.lds_bytes && (steps_ahead == 1 || steps_ahead == 2);
   }
@@ -80,18 +84,21 @@ struct matmul_config {
 
 /// The cuts by name, largest tile first, with LDS clocks per matrix clock (`lds_clocks`).
 ///
-/// Where both operands have 8 bits and strided k, the loop has one v_perm_b32 for every two bytes
-/// of a step, 16 (1 / tile_m + 1 / tile_n) of the matrix clocks: 12.5 % for 256 x 256. It takes no
-/// less: of each 4 x 4 bytes, four dwords with bytes of two k each and four of all four must be
-/// made, and no instruction makes more than one dword out of two. (Of `large_four` it is 11.5 %,
-/// as the second half of 192 columns' work is done by writes of two bytes; LDS is busy for 0.5.)
+/// Where elements have 8 bits and k is strided, the loop has one v_perm_b32 for every two bytes of
+/// a step: 16 / tile_n of the matrix clocks for A, 16 / tile_m for B. It takes no less: of each
+/// 4 x 4 bytes, four dwords with bytes of two k each and four of all four must be made, and no
+/// instruction makes more than one dword out of two. Writes of two bytes (`pairs_of_b`) leave out
+/// the second four, each for the LDS clocks of a write of four. For both operands that is 12.5 % of
+/// 256 x 256, with LDS busy for 0.5, and 9.4 % with 0.44 where four waves read less and columns are
+/// written in pairs: that is what `large` and `large_four` are then. (256 x 192 would have 10.4 %
+/// at best with LDS at 0.52, `wide` 18.8 % with 0.44, or 15.6 % with 0.5.)
 enum class matmul_kernel : uint8_t {
   large,      ///< 256 x 256, eight waves, two on a SIMD; 0.5
   ping_pong,  ///< as large, the two waves of a SIMD taking turns at memory and matrix cores; 0.5
-  large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD: fewest LDS reads; 0.44
-  /// 256 x 128, four waves, one on a SIMD; 0.56, and no sharing out among waves has less. For
-  /// products that have too few tiles of `large` for all CUs and enough of these: half as many
-  /// workgroups as of `middle`, of which a CU holds two, with a quarter less LDS work.
+  large_four, ///< 256 x 192, four waves with 128 x 96 each, one on a SIMD; 0.44
+  /// 256 x 128 (128 columns of the operand whose k is strided, if one is), two waves with
+  /// 128 x 128 each; two workgroups on a CU; 0.44. For products that have too few tiles of `large`
+  /// for all CUs and enough of these.
   wide,
   middle,  ///< 128 x 128, four waves, two workgroups on a CU; 0.75
   compact, ///< 64 x 64, four waves; 1.5
@@ -103,9 +110,15 @@ constexpr const char* name_of(matmul_kernel kernel) {
   return names[static_cast<int>(kernel)];
 }
 
-/// The cut behind a name for elements of this size. fp64 has 16 x 16 instructions only, and
-/// accumulators twice as large: its tiles are half as high.
-constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
+/// The cut behind a name for elements of this size and operands that lie so. fp64 has 16 x 16
+/// instructions only, and accumulators twice as large: its tiles are half as high.
+constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes,
+                                  operand_order order_a = operand_order::k_contiguous,
+                                  operand_order order_b = operand_order::k_contiguous) {
+  constexpr auto interleaved = matmul_schedule::interleaved;
+  const bool a_strided = order_a == operand_order::k_strided;
+  const bool b_strided = order_b == operand_order::k_strided;
+  const bool transposes_bytes = element_bytes == 1 && a_strided && b_strided;
   matmul_config result;
   switch (kernel) {
   case matmul_kernel::large:
@@ -118,16 +131,23 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes) {
     result = {256, 192, 64, 2, 2, 32};
     break;
   case matmul_kernel::wide:
-    // one wave on a SIMD; a step of 4-byte elements is long enough, and two would need scratch
-    result = {256, 128, 64, 2, 2, 32, matmul_schedule::interleaved, element_bytes == 4 ? 1 : 2};
+    // a step of 4-byte elements is long enough
+    if (element_bytes == 8)
+      result = {256, 128, 64, 2, 2, 32, interleaved, 2};
+    else if (a_strided && !b_strided)
+      result = {128, 256, 32, 1, 2, 32, interleaved, element_bytes == 4 ? 1 : 2};
+    else
+      result = {256, 128, 32, 2, 1, 32, interleaved, element_bytes == 4 ? 1 : 2};
     break;
   case matmul_kernel::middle:
-    result = {128, 128, 64, 2, 2, 32, matmul_schedule::interleaved, 2};
+    result = {128, 128, 64, 2, 2, 32, interleaved, 2};
     break;
   case matmul_kernel::compact:
-    result = {64, 64, 128, 2, 2, 32, matmul_schedule::interleaved, 2};
+    result = {64, 64, 128, 2, 2, 32, interleaved, 2};
     break;
   }
+  if (transposes_bytes && (kernel == matmul_kernel::large || kernel == matmul_kernel::large_four))
+    result = {256, 256, 64, 2, 2, 32, interleaved, 1, true};
   if (element_bytes == 8) {
     result.instruction = 16;
     if (kernel != matmul_kernel::compact)

@@ -49,12 +49,14 @@ struct matmul_mainloop {
   static constexpr int fragments_m = Config.wave_m() / Config.instruction; ///< of a wave
   static constexpr int fragments_n = Config.wave_n() / Config.instruction;
 
-  /// Whether the loop is told to keep its sums in accumulation registers: where they and the
-  /// addresses of transposed writes need more than the 256 others.
-  static constexpr bool sums_apart = Config.waves() <= 4 &&
-                                     Config.accumulator_registers(sizeof(accumulator_t<A>)) > 128 &&
-                                     (OrderA == operand_order::k_strided ||
-                                      OrderB == operand_order::k_strided);
+  /// Whether the compiler is told to keep the sums in accumulation registers: where they, or they
+  /// and the addresses of transposed writes, need more than the 256 others.
+  static constexpr bool sums_apart = [] {
+    constexpr int registers = Config.accumulator_registers(sizeof(accumulator_t<A>));
+    constexpr bool transposes =
+        OrderA == operand_order::k_strided || OrderB == operand_order::k_strided;
+    return Config.waves() <= 4 && registers > (transposes ? 128 : 192);
+  }();
 
   /// Matrix instructions of a wave in one step.
   static constexpr int instructions_of_a_step = fragments_m * fragments_n * tile_k / shape.k;
@@ -77,9 +79,11 @@ struct matmul_mainloop {
 #pragma unroll
         for (int j = 0; j < fragments_n; ++j)
           at[i][j] = accumulator{};
+      settle();
     }
-    /// With `sums_apart`, they are in accumulation registers here. All or none: an instruction
-    /// whose sums came from elsewhere would have them copied there and back.
+    /// With `sums_apart`, they are in accumulation registers here. Where ways meet, so that they
+    /// are there on all of them: an instruction whose sums came from elsewhere would have them
+    /// copied there and back. Volatile, lest equal sums, all 0 at first, share registers.
     WAVETILE_DEVICE WAVETILE_FORCE_INLINE void settle() {
 #if WAVETILE_AMDGCN
       if constexpr (sums_apart)
@@ -87,7 +91,7 @@ struct matmul_mainloop {
         for (int i = 0; i < fragments_m; ++i)
 #pragma unroll
           for (int j = 0; j < fragments_n; ++j)
-            asm("" : "+a"(at[i][j].registers));
+            asm volatile("" : "+a"(at[i][j].registers));
 #endif
     }
   };
@@ -156,6 +160,7 @@ struct matmul_mainloop {
     const typename operand_a::tile_type lds_a(memory.stages[0].a);
     const typename operand_b::tile_type lds_b(memory.stages[0].b);
     const int64_t rest = k;
+    d.settle();
 #pragma unroll 1
     for (; k < k_end; k += tile_k) {
       if (!stored) {
@@ -167,6 +172,7 @@ struct matmul_mainloop {
       if (active) {
         const reads_a from_a(wave_place().row);
         const reads_b from_b(wave_place().column);
+        d.settle();
 #pragma unroll
         for (int s = 0; s < depth; ++s) {
           fragments f;
@@ -179,8 +185,10 @@ struct matmul_mainloop {
         if (in_blocks && ((k - rest) / tile_k % 2 != 0 || k + tile_k >= k_end))
           after_block(d);
       }
+      d.settle();
       group::barrier();
     }
+    d.settle();
   }
 
 private:
@@ -271,8 +279,6 @@ private:
     const bool behind = wave_id() >= Config.waves() / 2;
     if (in_turns && behind)
       detail::end_turn();
-    if constexpr (Active)
-      d.settle();
     // one exit: the compiler joins several, and a wait where they meet is one of the loop too; and
     // no way around the loop, on which all sums would be copied
     uint32_t rounds = steps / 2;

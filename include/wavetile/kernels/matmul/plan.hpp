@@ -13,10 +13,10 @@ namespace wavetile {
 /// The ways to compute a product. `automatic` leaves it to the plan.
 enum class matmul_choice : uint8_t {
   automatic,
-  large,      ///< tiles of 256 x 256, eight waves
+  large,      ///< tiles of 256 x 256, eight waves; four where 8-bit A and B both have strided k
   ping_pong,  ///< as large, waves taking turns at memory and matrix cores; on request only
-  large_four, ///< tiles of 256 x 192, four waves; on request only
-  wide,       ///< tiles of 128 x 256; on request only
+  large_four, ///< tiles of 192 x 256, or as large, four waves; on request only
+  wide,       ///< tiles of 128 x 256 or 256 x 128, two waves; on request only
   middle,     ///< tiles of 128 x 128
   compact,    ///< tiles of 64 x 64
   skinny,     ///< at most 16 rows: op(B) streams past, no LDS on its way
@@ -43,15 +43,19 @@ constexpr int64_t skinny_rows_of(const target& facts) {
 
 namespace kernels {
 
-/// The cut behind a choice other than automatic and skinny. Of fp64, eight waves cannot share half
+/// The cut behind a choice other than automatic and skinny, for A and B that lie so: the kernel
+/// computes the transpose, whose first operand is B. Of fp64, eight waves cannot share half
 /// of 256 x 256, nor four half of 128 x 128: `large` and `ping_pong` are 128 x 128 on four waves,
 /// as `wide`, and `middle` is `compact`.
-constexpr matmul_config tile_config(matmul_choice choice, int element_bytes) {
+constexpr matmul_config tile_config(matmul_choice choice, int element_bytes,
+                                    operand_order order_a = operand_order::k_contiguous,
+                                    operand_order order_b = operand_order::k_contiguous) {
   if (element_bytes == 8 && (choice == matmul_choice::large || choice == matmul_choice::ping_pong))
     choice = matmul_choice::wide;
   if (element_bytes == 8 && choice == matmul_choice::middle)
     choice = matmul_choice::compact;
-  return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes);
+  return config_of(static_cast<matmul_kernel>(static_cast<int>(choice) - 1), element_bytes, order_b,
+                   order_a);
 }
 
 /// Whether there is code for a choice on a device of these facts.
@@ -147,7 +151,8 @@ struct matmul_cut {
   int tile_m, tile_n, tile_k, threads, registers, groups_per_cu;
   int wave_m, wave_n, wave_k; ///< what matrix cores leave out where all of it is outside the matrix
   int64_t lds_bytes;
-  double efficiency; ///< share of the matrix cores' rate in the loop, by LDS and vector work
+  double efficiency;    ///< share of the matrix cores' rate in the loop, by LDS and vector work
+  int side_by_side = 1; ///< workgroups that together have a wave for each SIMD of a CU
 };
 
 /// On NVIDIA GPUs. Shares of the rate are those of one H200: see bench/README.md.
@@ -211,7 +216,8 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
             0.1};
   }
   // the kernel computes the transpose: rows of the config are columns of D
-  const matmul_config config = kernels::tile_config(choice, bytes);
+  const matmul_config config =
+      kernels::tile_config(choice, bytes, problem.order_a, problem.order_b);
   const int registers = config.accumulator_registers(accumulator);
   const int limit = config.waves() > 4 ? 256 : 512;
   const int expected = registers + 96 < limit ? registers + 96 : limit;
@@ -220,12 +226,12 @@ constexpr matmul_cut cut_of(matmul_choice choice, const matmul_problem& problem,
                               expected > 256 ? expected - 256 : 0, config.lds_bytes());
   const double efficiency = choice == matmul_choice::middle    ? 0.75
                             : choice == matmul_choice::compact ? 0.5
-                            : choice == matmul_choice::wide    ? 0.85
                                                                : 0.9;
   const int per_cu = groups < 1 ? 1 : groups;
-  return {
-      config.tile_n,   config.tile_m,   config.tile_k(bytes), config.threads(),   registers, per_cu,
-      config.wave_n(), config.wave_m(), config.tile_k(bytes), config.lds_bytes(), efficiency};
+  return {config.tile_n,      config.tile_m,   config.tile_k(bytes),
+          config.threads(),   registers,       per_cu,
+          config.wave_n(),    config.wave_m(), config.tile_k(bytes),
+          config.lds_bytes(), efficiency,      config.waves() < 4 ? 4 / config.waves() : 1};
 }
 
 /// x y, or where that has more than 62 bits 2^62: more than there is of anything.
@@ -396,8 +402,9 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
                                : 1;
     if (facts.is_nvidia())
       return detail::warp_time(cut, problem, facts, tiles, cus, splits);
-    return static_cast<double>(divide_up(tiles * splits, cus)) / static_cast<double>(splits) *
-           cut.tile_m * cut.tile_n / cut.efficiency;
+    const int64_t rounds = divide_up(tiles * splits, cus * cut.side_by_side) * cut.side_by_side;
+    return static_cast<double>(rounds) / static_cast<double>(splits) * cut.tile_m * cut.tile_n /
+           cut.efficiency;
   });
   if (result.outcome.ok())
     result.outcome = detail::check_types(problem, facts);

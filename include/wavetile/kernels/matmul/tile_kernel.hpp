@@ -189,6 +189,7 @@ WAVETILE_KERNEL
       sums = scaled.total;
     } else if (k_begin < k_end)
       loop::run(sums, in_b, in_a, column, row, k_begin, k_end, memory.stages);
+    sums.settle();
 
     matmul_output<Types> output(arguments, task, place.batch);
     const bool split = place.splits > 1;

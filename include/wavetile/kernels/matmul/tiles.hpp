@@ -11,40 +11,54 @@ namespace wavetile::kernels {
 /// Which LDS row holds row `m` of an operand (a column, for B). Operands whose k is contiguous lie
 /// as they are. Others are written by lanes that hold 8 bytes of consecutive m each; so that lanes
 /// next to each other write rows next to each other, the bits of m that number the elements of a
-/// lane change places with those that number the lanes.
-template <operand_order Order, int ElementBytes>
+/// lane change places with those that number the lanes. Where a row has `KBytes` of 32, four rows
+/// fill all banks: two bits of m choose among the four, a third the half of the row, for writes as
+/// for reads.
+template <operand_order Order, int ElementBytes, int KBytes>
 WAVETILE_HD constexpr int lds_row_of(int m) {
   if constexpr (Order == operand_order::k_contiguous || ElementBytes == 8)
     return m;
   else if constexpr (ElementBytes == 4)
     return (m & ~15) | (m >> 1 & 7) | (m & 1) << 3;
+  else if constexpr (ElementBytes == 2 && KBytes != 64)
+    return (m & ~31) | (m >> 4 & 1) | ((m >> 1 ^ m >> 3) & 1) << 1 | ((m ^ m >> 2) & 1) << 2 |
+           (m >> 2 & 3) << 3;
   else if constexpr (ElementBytes == 2)
     return (m & ~31) | ((m >> 3 ^ m >> 2) & 1) | (m >> 4 & 1) << 1 | (m >> 2 & 1) << 2 |
            (m & 3) << 3;
+  else if constexpr (KBytes == 32)
+    return (m & ~63) | ((m ^ m >> 3) & 1) | (m >> 4 & 1) << 1 | (m >> 1 & 1) << 2 |
+           (m >> 5 & 1) << 3 | (m >> 2 & 3) << 4;
   else // the parity tells m = 0-3 from 4-7 and 20-23, with which one phase of a read asks for them
     return (m & ~63) | ((m >> 3 ^ m >> 2) & 1) | (m >> 4 & 3) << 1 | (m & 7) << 3;
 }
 
 /// Its inverse.
-template <operand_order Order, int ElementBytes>
+template <operand_order Order, int ElementBytes, int KBytes>
 WAVETILE_HD constexpr int row_of_lds_row(int r) {
   if constexpr (Order == operand_order::k_contiguous || ElementBytes == 8)
     return r;
   else if constexpr (ElementBytes == 4)
     return (r & ~15) | (r & 7) << 1 | (r >> 3 & 1);
+  else if constexpr (ElementBytes == 2 && KBytes != 64)
+    return (r & ~31) | ((r >> 2 ^ r >> 3) & 1) | ((r >> 1 ^ r >> 4) & 1) << 1 | (r >> 3 & 3) << 2 |
+           (r & 1) << 4;
   else if constexpr (ElementBytes == 2)
     return (r & ~31) | (r >> 3 & 3) | (r >> 2 & 1) << 2 | ((r ^ r >> 2) & 1) << 3 |
            (r >> 1 & 1) << 4;
+  else if constexpr (KBytes == 32)
+    return (r & ~63) | ((r ^ r >> 5) & 1) | (r >> 2 & 1) << 1 | (r >> 4 & 3) << 2 |
+           (r >> 1 & 1) << 4 | (r >> 3 & 1) << 5;
   else
     return (r & ~63) | (r >> 3 & 7) | ((r ^ r >> 5) & 1) << 3 | (r >> 1 & 3) << 4;
 }
 
 /// `lds_row_of` as row map of `lds_operand`. Fragments start at multiples of 16 rows, whose bits
 /// the map moves independently of those below.
-template <operand_order Order, int ElementBytes>
+template <operand_order Order, int ElementBytes, int KBytes>
 struct lds_row_map {
   WAVETILE_HD constexpr int operator()(int row) const {
-    return lds_row_of<Order, ElementBytes>(row);
+    return lds_row_of<Order, ElementBytes, KBytes>(row);
   }
 };
 
@@ -67,14 +81,14 @@ struct row_pieces {
 /// What a work-item brings of an operand whose k is strided: blocks of 4 k by 8 bytes of rows,
 /// loaded as pieces of 8 bytes and written, transposed, as runs of k. Eight blocks next to each
 /// other in rows alternate with the blocks that fill a 16-byte chunk of k, so that a write touches
-/// every bank once. Blocks have 2 k where elements have 8 bytes, and where those of 4 k do not
-/// share out among the work-items.
-template <class T, int Rows, int KBytes, int Threads>
+/// every bank once. Blocks have 2 k where elements have 8 bytes, with `Pairs`, and where those of
+/// 4 k do not share out among the work-items.
+template <class T, int Rows, int KBytes, int Threads, bool Pairs>
 struct transposed_blocks {
   static constexpr int bytes = static_cast<int>(sizeof(T));
   static constexpr int rows = 8 / bytes; ///< of a block
   static constexpr int depth =
-      bytes < 8 && Rows * KBytes % (32 * Threads) == 0 ? 4 : 2; ///< k of a block
+      bytes < 8 && !Pairs && Rows * KBytes % (32 * Threads) == 0 ? 4 : 2; ///< k of a block
   static constexpr int write_bytes = depth * bytes;
   static constexpr int row_blocks = Rows / rows;    ///< side by side in the tile
   static constexpr int in_chunk = 16 / write_bytes; ///< blocks that share a chunk of k
@@ -89,14 +103,15 @@ struct transposed_blocks {
     return {(low + 8 * (rest % (row_blocks / 8))) * rows,
             (rest / (row_blocks / 8) * in_chunk + in) * depth};
   }
-  /// Write of row `j` of a block.
+  /// Write of row `j` of all blocks; of those in front, at the edge, it is negative.
   static constexpr lds_access write_at(int j) {
     return lds_write(write_bytes, [=](int lane) {
       const coordinate at = place(lane, 0);
-      return coordinate{lds_row_of<operand_order::k_strided, bytes>(at.row + j), at.column};
+      const int row = at.row + j < 0 ? at.row + j + Rows : at.row + j;
+      return coordinate{lds_row_of<operand_order::k_strided, bytes, KBytes>(row), at.column};
     });
   }
-  static constexpr lds_access write = write_at(0);
+  static constexpr lds_access write = write_at(0), write_moved = write_at(-1);
 };
 
 /// One operand's tile in LDS: `Rows` rows of A (columns of B) by `Config.k_bytes` bytes of k.
@@ -107,12 +122,13 @@ struct operand_tile {
   static constexpr int depth = Config.tile_k(element_bytes); ///< columns of the tile: k
   static constexpr matrix_shape shape = Config.instruction == 32 ? shape_32x32<T> : shape_16x16<T>;
   using fragment_type = fragment<Role, shape, T>;
-  using row_map = lds_row_map<Order, element_bytes>;
+  using row_map = lds_row_map<Order, element_bytes, Config.k_bytes>;
   /// 16 bytes a lane: one read feeds several matrix instructions, and B is read alike.
   using reader = lds_operand<fragment_type, 16 / (fragment_type::size * element_bytes), row_map>;
   using pack = typename reader::pack;
   using pieces = row_pieces<T, rows, Config.k_bytes, Config.threads()>;
-  using blocks = transposed_blocks<T, rows, Config.k_bytes, Config.threads()>;
+  using blocks = transposed_blocks<T, rows, Config.k_bytes, Config.threads(),
+                                   Role == fragment_role::b && Config.pairs_of_b>;
 
   /// Reads and writes at other rows and k differ by multiples of what moves no bank, or by an xor
   /// that permutes the banks; tests look at every one.
@@ -121,7 +137,7 @@ struct operand_tile {
       return choose_layout<T, rows, depth>(targets::gfx942, 65536, reader::access, pieces::write);
     else
       return choose_layout<T, rows, depth>(targets::gfx942, 65536, reader::access, pieces::write,
-                                           blocks::write);
+                                           blocks::write, blocks::write_moved);
   }();
   static_assert(choice.conflict_free,
                 "wavetile::kernels::operand_tile: no layout serves all accesses without conflicts");
@@ -131,9 +147,11 @@ struct operand_tile {
   static_assert(choice.chosen.bytes() == rows * Config.k_bytes);
   using tile_type = tile<T, choice.chosen>;
 
-  WAVETILE_HD static constexpr int lds_row(int m) { return lds_row_of<Order, element_bytes>(m); }
+  WAVETILE_HD static constexpr int lds_row(int m) {
+    return lds_row_of<Order, element_bytes, Config.k_bytes>(m);
+  }
   WAVETILE_HD static constexpr int row_of_lds(int r) {
-    return row_of_lds_row<Order, element_bytes>(r);
+    return row_of_lds_row<Order, element_bytes, Config.k_bytes>(r);
   }
 };
 
