@@ -99,8 +99,8 @@ void run(benchmark::State& state, form f, const shape& s) {
 }
 
 void register_all() {
-  const std::vector<shape> on_gpu = {{131072, 128}, {65536, 1024}, {16384, 4096},
-                                     {16384, 5120}, {8192, 8192},  {4096, 16384}};
+  const std::vector<shape> on_gpu = {{131072, 128}, {65536, 1024}, {16384, 4096}, {16384, 5120},
+                                     {8192, 8192},  {4096, 16384}, {512, 131072}, {128, 1048576}};
   const std::vector<shape> on_wavesim = {{1024, 128}, {256, 1024}, {64, 4096}, {32, 8192}};
   for (const shape& s : bench::current().simulated ? on_wavesim : on_gpu)
     for (const form f : {form::rms, form::rms_residual, form::layer}) {

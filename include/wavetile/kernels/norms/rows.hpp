@@ -78,9 +78,17 @@ norm_of_row(const norm_arguments<Types>& kernel_arguments, const Team& team,
     for_slots<slots>(again, [&](int k) {
       const auto raw = h.chunk(k);
       const bool owned = again.owns(k, mine);
+#if WAVETILE_CUDA // one branch, most often the same in all lanes, in place of a select an element
+      if (!owned)
+        return;
+#pragma unroll
+      for (int e = 0; e < chunk; ++e)
+        sums[e] += term(convert<float>(raw[e]));
+#else
 #pragma unroll
       for (int e = 0; e < chunk; ++e)
         sums[e] += owned ? term(convert<float>(raw[e])) : 0.0f;
+#endif
     });
     sums[0] += has_tail ? term(tail) : 0.0f;
 #pragma unroll
