@@ -59,7 +59,7 @@ struct warpgroup_skinny {
         instruction::warpgroup_operand(base + pipeline::stage_bytes_a, stage_a::block_bytes);
     int reading = 0, writing = ahead * pipeline::stage_bytes;
 #pragma unroll 1
-    for (int stage = from.stages; stage > 0; --stage) {
+    for (auto stage = share; stage > 0; stage -= stage_b::depth) { // as many in every part
       instruction::wait_copies<ahead - 1>();
       instruction::warpgroup_wait<0>();
       instruction::fence_async_proxy();
