@@ -6,7 +6,8 @@
 Per kernel: registers, spills, private segment, LDS, waves a SIMD, the mix of instructions in all of it and in a pass
 of the hottest loop, and the least issue-to-wait distance of its loads. Needs Python 3.9 and the LLVM tools that
 belong to the compiler; no GPU. With --contract the exit code is 1 when a kernel breaks it (see contract.py);
---write-contract writes one that these kernels keep exactly. Exit code 2: bad arguments or no kernel found.
+--write-contract writes one that these kernels keep exactly. Exit code 2: bad arguments, no contract in that file, or
+no kernel found.
 """
 
 import argparse
@@ -20,8 +21,18 @@ import contract
 import summary
 
 
+class UsageError(Exception):
+    """An argument that is not allowed."""
+
+
 def compiler_line(compiler):
-    return subprocess.run([compiler, "--version"], text=True, capture_output=True, check=True).stdout.splitlines()[0]
+    try:
+        lines = subprocess.run([compiler, "--version"], text=True, capture_output=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise UsageError(f"--compiler '{compiler}': {error}") from error
+    if not lines:
+        raise UsageError(f"--compiler '{compiler}': it does not say its version")
+    return lines[0]
 
 
 def reports_of(compiler, programs, arch="gfx942", select=""):
@@ -76,6 +87,12 @@ def main():
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
     try:
+        try:
+            re.compile(options.select)
+        except re.error as error:
+            raise UsageError(f"--select '{options.select}' is no regular expression: {error}") from error
+        if options.contract:
+            contract.load(options.contract)  # before the work
         line = compiler_line(options.compiler)
         reports = reports_of(options.compiler, options.programs, options.arch, options.select)
         if not reports:
@@ -100,7 +117,7 @@ def main():
         if options.contract:
             return 0 if check(options.contract, reports, line) else 1
         return 0
-    except (contract.ContractError, FileNotFoundError) as error:
+    except (contract.ContractError, UsageError, OSError) as error:
         print(f"kernel report: {error}", file=sys.stderr)
         return 2
 

@@ -2,14 +2,17 @@
 
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake" / "kernel_report"))
+import code_objects  # noqa: E402
 import contract  # noqa: E402
 import instructions  # noqa: E402
 import report  # noqa: E402
+import summary  # noqa: E402
 
 KERNELS = [{"name": "a::one<float>", "symbol": "1", "vgprs": 64, "loop": {"mfma": 8, "lds_by_opcode": {"ds_read_b128": 2}}},
            {"name": "a::two", "symbol": "2", "vgprs": 128, "loop": {"mfma": 0}}]
@@ -55,10 +58,75 @@ class Contracts(unittest.TestCase):
         self.assertTrue(self.check_file(text, "clang version 19.1.7"))
 
     def test_what_is_no_contract(self):
-        for text in ("", "[]", '{"kernels": [{"vgprs": 1}]}', '{"kernels": [{"match": "("}]}',
-                     '{"kernels": [{"match": "a", "vgprs": {"max": 1}}]}', '{"kernels": [], "kernel": []}'):
-            with self.assertRaises(contract.ContractError, msg=text):
+        """One line that names the file, what is wrong in it, and what is allowed."""
+        entry = lambda terms: '{"kernels": [{"match": "one"}, {"match": "a", %s}]}' % terms
+        for text, *parts in (
+                ("", "no contract"), ("[]", "no contract, but list"), ("null", "no contract"), ("{", "no contract"),
+                ("{}", "kernels is null; allowed: a list of entries, one or more"),
+                ('{"kernels": {}}', "kernels is {}; allowed: a list"), ('{"kernels": []}', "kernels is []; allowed: a list"),
+                ('{"kernels": [5]}', "kernel entry 1 is 5; allowed: an object"),
+                ('{"kernels": [{"vgprs": 1}]}', "kernel entry 1: match is null; allowed: a regular expression"),
+                ('{"kernels": [{"match": 5}]}', "kernel entry 1: match is 5; allowed"),
+                ('{"kernels": [{"match": "("}]}', "kernel entry 1: match is '(', no regular expression"),
+                ('{"kernels": [{"match": "one"}], "kernel": []}', "unknown 'kernel'; allowed: kernels, compiler, complete"),
+                ('{"kernels": [{"match": "one"}], "compiler": 5}', "compiler is 5; allowed: text"),
+                ('{"kernels": [{"match": "one"}], "complete": "no"}', 'complete is "no"; allowed: true, false'),
+                (entry('"vgprs": {"max": 1}'), "kernel entry 2 ('a'): vgprs is {\"max\": 1}; allowed: a number"),
+                (entry('"vgprs": {"most": "12"}'), 'vgprs is {"most": "12"}; allowed: a number'),
+                (entry('"vgprs": {}'), "vgprs is {}; allowed: a number"), (entry('"vgprs": "1"'), "allowed: a number"),
+                (entry('"vgprs": true'), "allowed: a number"), (entry('"vgprs": NaN'), "allowed: a number"),
+                (entry('"vgprs": {"least": 2, "most": 1}'), "which no number is"),
+                (entry('"vgprs": 1, "vgprs": 2'), "'vgprs' stands twice"),
+                (entry('"scratch": 0'), "kernel entry 2 ('a'): unknown 'scratch'; allowed: match, vgprs, "),
+                (entry('"private_segmnt": {"most": 0}'), "unknown 'private_segmnt'; allowed", " private_segment,"),
+                (entry('"name": 0'), "unknown 'name'"), (entry('"loop": 0'), "unknown 'loop'"),
+                (entry('"loop.mfmas": 0'), "unknown 'loop.mfmas'; allowed: loop. and one of instructions, mfma, "),
+                (entry('"code.clocks": 0'), "unknown 'code.clocks'"), (entry('"loop.begin": 0'), "unknown 'loop.begin'"),
+                (entry('"code.least_distance.lds": 0'), "unknown"), (entry('"loop.least_distance.ldss": 0'), "unknown"),
+                (entry('"loop.lds_by_opcode": 0'), "unknown"), (entry('"loop.lds_by_opcode.read_b128": 0'), "ds_"),
+                (entry('"loop.memory_by_width.global_load_5": 0'), "unknown"), (entry('"vgprs.most": 0'), "unknown")):
+            with self.assertRaises(contract.ContractError, msg=text) as caught:
                 self.check_file(text)
+            for part in ("contract.json", *parts):
+                self.assertIn(part, str(caught.exception), text)
+            self.assertNotIn("\n", str(caught.exception), text)
+
+    def test_what_no_kernel_has_to_have(self):
+        for key in ("loop.lds_by_opcode.ds_read_b64", "code.mfma_by_opcode.v_mfma_f32_32x32x8_bf16",
+                    "loop.least_distance.global", "code.memory_by_width.global_store_16", "dynamic_stack"):
+            self.assertTrue(self.check_file(json.dumps({"kernels": [{"match": "one", key: 0}]})), key)
+
+    def test_paths_are_those_of_a_report(self):
+        code = [code_objects.Instruction(4 * number, opcode, operands) for number, (opcode, operands) in enumerate((
+            ("v_add_f32_e32", "v0, v1, v2"), ("s_cbranch_scc1", "65534"), ("s_endpgm", "")))]
+        one = summary.summary_of(code_objects.Kernel("k", "k", {}, code), "gfx942")
+        flat = [key for key, value in one.items() if not isinstance(value, dict)]
+        flat += [f"{part}.{key}" for part in ("code", "loop") for key, value in one[part].items()
+                 if not isinstance(value, dict)]
+        texts_of_it = {"name", "symbol", "loop.begin", "loop.end"}
+        self.assertEqual([key for key in flat if contract.why_unknown(key)], [key for key in flat if key in texts_of_it])
+        known = {*contract.TOP, *(f"{part}.{key}" for part, keys in contract.PARTS.items() for key in keys)}
+        self.assertEqual(known - set(flat), set())
+        tables = {key for part in ("code", "loop") for key, value in one[part].items() if isinstance(value, dict)}
+        self.assertEqual(tables, set(contract.TABLES))
+
+    def test_registers_unknown_for_an_architecture(self):
+        self.assertEqual(contract.broken(None, {"least": 1}), "not known for this architecture")
+
+    def test_arguments_in_one_line(self):
+        script = pathlib.Path(report.__file__)
+        with tempfile.TemporaryDirectory() as folder:
+            bad = pathlib.Path(folder, "contract.json")
+            bad.write_text('{"kernels": [{"match": "a", "vgpr": 1}]}', encoding="utf-8")
+            for arguments, expected in (
+                    (["--compiler", "true", "--select", "["], "--select '[' is no regular expression"),
+                    (["--compiler", "/no/clang"], "--compiler '/no/clang'"), (["--compiler", "false"], "--compiler 'false'"),
+                    (["--compiler", "true", "--contract", str(bad)], "unknown 'vgpr'"),
+                    (["--compiler", "true", "--contract", folder + "/none.json"], "none.json: cannot be read")):
+                done = subprocess.run([sys.executable, str(script), *arguments, str(script)], text=True, capture_output=True)
+                self.assertEqual(done.returncode, 2, arguments)
+                self.assertIn(expected, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
 
 class Instructions(unittest.TestCase):
