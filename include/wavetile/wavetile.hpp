@@ -35,6 +35,7 @@
 #include <wavetile/group/barrier.hpp>
 #include <wavetile/group/broadcast.hpp>
 #include <wavetile/group/copy.hpp>
+#include <wavetile/group/direct_copy.hpp>
 #include <wavetile/group/reduce.hpp>
 #include <wavetile/group/scan.hpp>
 

@@ -5,6 +5,7 @@
 #include "verify.hpp"
 
 #include <wavetile/group/copy.hpp>
+#include <wavetile/group/direct_copy.hpp>
 #include <wavetile/launch/launch.hpp>
 #include <wavetile/lds/bank_conflicts.hpp>
 
@@ -16,13 +17,19 @@ using namespace wavetile;
 using namespace wavetile::test;
 
 /// Copies the tile at (row, column), then writes it out densely, element by element.
+/// `Width` 0 copies without registers.
 template <class Tile, int Block, int Width>
 WAVETILE_KERNEL void copy_out(view<const typename Tile::element_type, 2> from, std::int64_t row,
                               std::int64_t column, typename Tile::element_type fill,
                               typename Tile::element_type* out) {
   WAVETILE_SHARED typename Tile::storage memory;
   Tile to(memory);
-  group::tile_copy<Tile, Block, Width>::copy(from, row, column, to, fill);
+  if constexpr (Width == 0) {
+    group::direct_copy<Tile, Block>::start(from, row, column, to, fill);
+    group::direct_copy<Tile, Block>::wait();
+  } else {
+    group::tile_copy<Tile, Block, Width>::copy(from, row, column, to, fill);
+  }
   group::barrier();
   for (int i = thread_id(); i < Tile::rows * Tile::columns; i += Block)
     out[i] = to.read(i / Tile::columns, i % Tile::columns);
@@ -57,7 +64,8 @@ void check_copy(std::int64_t rows, std::int64_t columns, std::int64_t stride, st
 template <class T, layout Where, int Block, int Width>
 void check_places() {
   // stride a multiple of Width, so that pieces stay aligned
-  const std::int64_t stride = 5 * Where.columns + 4 * Width;
+  constexpr int width = Width == 0 ? 4 / static_cast<int>(sizeof(T)) : Width;
+  const std::int64_t stride = 5 * Where.columns + 4 * width;
   const std::int64_t rows = 3 * Where.rows - 5;
   const std::int64_t columns = 3 * Where.columns - 3;
   for (const std::int64_t row : {std::int64_t{0}, rows - Where.rows, rows - 1, rows - 7})
@@ -65,7 +73,7 @@ void check_places() {
          {std::int64_t{0}, std::int64_t{Where.columns}, std::int64_t{2 * Where.columns}})
       check_copy<T, Where, Block, Width>(rows, columns, stride, row, column);
   // a matrix smaller than the tile, down to one element
-  check_copy<T, Where, Block, Width>(1, 1, Width, 0, 0);
+  check_copy<T, Where, Block, Width>(1, 1, width, 0, 0);
   check_copy<T, Where, Block, Width>(3, Where.columns - 1, stride, 0, 0);
 }
 
@@ -112,6 +120,39 @@ TEST(tile_copy, moves_nothing_twice_and_16_bytes_at_a_time) {
       EXPECT_STREQ(instruction.mnemonic, "ds_write_b128");
       EXPECT_EQ(instruction.lds_conflicts, 0u);
     }
+}
+
+TEST(direct_copy, every_layout_and_edge) {
+  check_places<std::int16_t, plain, 256, 0>();
+  check_places<std::int16_t, swizzled, 192, 0>();
+  check_places<float, padded_rows, 128, 0>();
+  check_places<float, odd_rows, 256, 0>();
+  check_places<std::int8_t, xor_swizzled(16, 64, 1, 16, 3), 64, 0>();
+}
+
+// Inside a matrix nothing passes through registers.
+TEST(direct_copy, writes_lds_itself) {
+  std::vector<std::int16_t> memory(64 * 64, 1);
+  device_buffer<std::int16_t> input(memory);
+  device_buffer<std::int16_t> output(64 * 64);
+  const auto from = make_view(static_cast<const std::int16_t*>(input.data()), 64, 64);
+  const auto counts = count_kernels([&] {
+    ASSERT_TRUE(launch(copy_out<tile<std::int16_t, swizzled>, 256, 0>, {.grid = 1, .block = 256},
+                       nullptr, from, 0, 0, std::int16_t{0}, output.data())
+                    .ok());
+  });
+  if (!counts)
+    GTEST_SKIP() << "needs wavesim's counters";
+  EXPECT_EQ(counts->bytes_read, 64u * 64 * 2);
+  std::uint64_t direct = 0;
+  for (const wavesim_instruction& instruction : counted_instructions()) {
+    const std::string mnemonic = instruction.mnemonic;
+    if (mnemonic.rfind("global_load_lds_dword", 0) == 0)
+      direct += instruction.executions;
+    if (mnemonic.rfind("ds_write", 0) == 0 || mnemonic.rfind("global_load_dword", 0) == 0)
+      EXPECT_EQ(instruction.executions, 0u) << mnemonic;
+  }
+  EXPECT_EQ(direct, 64u * 64 * 2 / 4 / 64);
 }
 
 using swizzled_tile = tile<std::int16_t, swizzled>;
