@@ -118,6 +118,27 @@ __global__ void race_not_waited_for(unsigned* out) {
   out[i] = value + buffer[i];
 }
 
+// A load from memory straight into LDS, and another wave's read: no barrier, or one that the load
+// is still on its way behind.
+__global__ void race_lds_direct(unsigned* out, const unsigned* in, unsigned barrier) {
+  __shared__ unsigned buffer[64];
+  volatile unsigned* shared = buffer;
+  const unsigned* p = in + threadIdx.x % 64;
+  if (__builtin_amdgcn_readfirstlane(threadIdx.x) == 0)
+    asm volatile("s_mov_b32 m0, 0\n"
+                 "s_nop 0\n"
+                 "global_load_lds_dword %0, off" // lds_direct write
+                 ::"v"(p)
+                 : "memory");
+  if (barrier == 0)
+    asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+  else
+    asm volatile("s_barrier" ::: "memory");
+  if (threadIdx.x >= 64)
+    out[threadIdx.x] = shared[threadIdx.x % 64]; // lds_direct read
+  asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+}
+
 // ---- wait: one wave
 
 __global__ void wait_use(unsigned* out, const unsigned* in) {
@@ -195,6 +216,22 @@ __global__ void wait_scalar(unsigned* out, const unsigned* in) {
   out[threadIdx.x] = s;
 }
 
+// What an atomic on LDS returns.
+__global__ void wait_lds_atomic(unsigned* out) {
+  __shared__ unsigned buffer[64];
+  buffer[threadIdx.x] = threadIdx.x;
+  unsigned x;
+  const unsigned at = threadIdx.x * 4;
+  asm volatile("s_waitcnt lgkmcnt(0)\n"
+               "ds_add_rtn_u32 %0, %1, %1"
+               : "=&v"(x)
+               : "v"(at)
+               : "memory");
+  asm volatile("v_add_u32 %0, 1, %0" : "+v"(x)); // wait_lds_atomic use
+  asm volatile("s_waitcnt lgkmcnt(0)");
+  out[threadIdx.x] = x + (buffer[0] & 0);
+}
+
 __global__ void wait_lds_direct(unsigned* out, const unsigned* in, unsigned waits) {
   __shared__ unsigned buffer[64];
   const unsigned* p = in + threadIdx.x;
@@ -249,6 +286,26 @@ __global__ void memory_misaligned_lds(unsigned* out) {
                : "v"(at), "v"(buffer)
                : "memory");
   out[threadIdx.x] = x;
+}
+
+__global__ void memory_misaligned_lds_atomic(unsigned* out) {
+  __shared__ unsigned buffer[96];
+  buffer[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const unsigned at = 4 * threadIdx.x + (threadIdx.x == 3 ? 2 : 0);
+  asm volatile("ds_add_u32 %0, %1\ns_waitcnt lgkmcnt(0)" // misaligned_lds_atomic
+               :
+               : "v"(at), "v"(1u), "v"(buffer)
+               : "memory");
+  out[threadIdx.x] = buffer[threadIdx.x];
+}
+
+__global__ void memory_misaligned_atomic(char* out) {
+  char* at = out + 4 * threadIdx.x + (threadIdx.x == 3);
+  asm volatile("global_atomic_add %0, %1, off\ns_waitcnt vmcnt(0)" // misaligned_atomic
+               :
+               : "v"(at), "v"(1u)
+               : "memory");
 }
 
 __global__ void memory_private_outside(unsigned* out) {
@@ -362,6 +419,42 @@ __global__ void uninit_branch_by_vcc(unsigned* out) {
                "1:" ::
                    : "vcc", "s70", "s71");
   out[threadIdx.x] = 1;
+}
+
+// Undefined times zero is zero, and nobody's promise: the jump goes where it should.
+__global__ void uninit_jump(unsigned* out) {
+  asm volatile("s_mul_i32 s60, s70, 0\n"
+               "s_getpc_b64 s[62:63]\n"
+               "s_add_u32 s62, s62, 20\n"
+               "s_addc_u32 s63, s63, 0\n"
+               "s_add_u32 s62, s62, s60\n"
+               "s_addc_u32 s63, s63, 0\n"
+               "s_setpc_b64 s[62:63]" ::
+                   : "s60", "s62", "s63", "s70", "scc");
+  out[threadIdx.x] = 1;
+}
+
+// Atomics on LDS: of memory that nobody wrote, and with an operand that nobody wrote.
+__global__ void uninit_lds_atomic(unsigned* out) {
+  __shared__ unsigned buffer[128];
+  const unsigned i = threadIdx.x;
+  if (i != 9)
+    buffer[i] = i;
+  buffer[64 + i] = i;
+  __syncthreads();
+  const unsigned before =
+      __hip_atomic_fetch_add(&buffer[i], 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+  out[i] = before; // lds_atomic memory
+  using address = __attribute__((address_space(3))) unsigned*;
+  asm volatile("ds_add_u32 %0, v91\ns_waitcnt lgkmcnt(0)" ::"v"((address)&buffer[64 + i])
+               : "memory", "v91");
+  out[64 + i] = buffer[64 + i]; // lds_atomic operand
+}
+
+__global__ void uninit_global_atomic(unsigned* out) {
+  unsigned* at = out + threadIdx.x;
+  asm volatile("global_atomic_add %0, v91, off\ns_waitcnt vmcnt(0)" ::"v"(at) // global_atomic
+               : "memory", "v91");
 }
 
 // A selection takes what it chooses, in SDWA and DPP forms as well: the defined source, or not.

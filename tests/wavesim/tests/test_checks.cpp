@@ -148,6 +148,25 @@ TEST_F(Race, BarrierWithoutWait) {
   EXPECT_TRUE(found[0].other.instruction.starts_with("ds_write_b32")) << found[0].other.instruction;
 }
 
+TEST_F(Race, LoadsIntoLds) {
+  DeviceArray<unsigned> out(128), in(64, 3);
+  auto found = run("race", "race_lds_direct", line(1, 128), out.data(), in.data(), 0u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "read", "lds_direct read");
+  EXPECT_TRUE(found[0].other.instruction.starts_with("global_load_lds_dword")) << texts(found);
+  EXPECT_EQ(found[0].here.lanes, all_lanes);
+  EXPECT_EQ(found[0].other.lanes, all_lanes);
+  EXPECT_EQ(found[0].here.wave, 1);
+  EXPECT_EQ(found[0].detail, "");
+  Findings::instance().clear();
+  found = run("race", "race_lds_direct", line(1, 128), out.data(), in.data(), 1u);
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_TRUE(found[0].other.instruction.starts_with("global_load_lds_dword")) << texts(found);
+  EXPECT_NE(found[0].detail.find("was not waited for before the barrier (s_waitcnt vmcnt)"),
+            std::string::npos)
+      << found[0].detail;
+}
+
 class Wait : public Checks {
 protected:
   Wait() : out(64), in(128, 3) {}
@@ -193,6 +212,14 @@ TEST_F(Wait, LdsScalarAndMixed) {
   ASSERT_EQ(found.size(), 1u) << texts(found);
   expect_line(found[0].here, "use", "wait_mixed use");
   EXPECT_TRUE(found[0].other.instruction.starts_with("ds_read_b32"));
+}
+
+TEST_F(Wait, AtomicsThatReturn) {
+  const auto found = run("wait", "wait_lds_atomic", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  expect_line(found[0].here, "use", "wait_lds_atomic use");
+  EXPECT_EQ(found[0].other.role, "atomic");
+  EXPECT_TRUE(found[0].other.instruction.starts_with("ds_add_rtn_u32")) << texts(found);
 }
 
 TEST_F(Wait, LoadsIntoLds) {
@@ -270,6 +297,26 @@ TEST_F(Memory, MisalignedInLds) {
   EXPECT_FALSE(found[0].failing); // works on the hardware
   EXPECT_EQ(found[0].space, "LDS");
   EXPECT_EQ(found[0].address, 14u);
+}
+
+// They cannot go on: the finding comes first, then the stop.
+TEST_F(Memory, MisalignedAtomicsStop) {
+  Findings::instance().set_printing(true);
+  const auto place = [](const char* mark) {
+    return "(.|\n)*check_kernels.hip:" + std::to_string(line_of(mark)) + "(.|\n)*lane 3";
+  };
+  EXPECT_EXIT(
+      run("memory", "memory_misaligned_lds_atomic", line(1, 64), out.data()),
+      testing::ExitedWithCode(70),
+      "memory #1: misaligned access to LDS\n +4 bytes of each lane do not lie at a multiple "
+      "of 4\n(.|\n)*address +0xe in LDS\n +atomic +ds_add_u32" +
+          place("misaligned_lds_atomic") +
+          "\n(.|\n)*wavesim: stop: (.|\n)*lane 3(.|\n)*ds_add_u32");
+  EXPECT_EXIT(
+      run("memory", "memory_misaligned_atomic", line(1, 32), reinterpret_cast<char*>(out.data())),
+      testing::ExitedWithCode(70),
+      "memory #1: misaligned access to global memory(.|\n)*atomic +global_atomic_add" +
+          place("misaligned_atomic") + "\n(.|\n)*wavesim: stop: (.|\n)*lane 3");
 }
 
 TEST_F(Memory, PrivateOutside) {
@@ -394,6 +441,30 @@ TEST_F(Uninit, ComparisonVccAndScalarAddress) {
   ASSERT_EQ(found.size(), 1u) << texts(found);
   EXPECT_NE(found[0].what.find("address"), std::string::npos);
   EXPECT_TRUE(found[0].here.instruction.starts_with("buffer_load_dword")) << texts(found);
+}
+
+TEST_F(Uninit, JumpTarget) {
+  const auto found = run("uninit", "uninit_jump", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_EQ(found[0].what, "an undefined value decides a branch");
+  EXPECT_EQ(found[0].detail, "the target");
+  EXPECT_TRUE(found[0].here.instruction.starts_with("s_setpc_b64")) << texts(found);
+  EXPECT_TRUE(found[0].other.instruction.starts_with("s_addc_u32")) << texts(found);
+  EXPECT_EQ(out[0], 1u); // it went on behind the jump
+}
+
+TEST_F(Uninit, Atomics) {
+  auto found = run("uninit", "uninit_lds_atomic", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 2u) << texts(found);
+  expect_line(found[0].here, "use", "lds_atomic memory");
+  EXPECT_EQ(found[0].here.lanes, std::uint64_t{1} << 9);
+  expect_line(found[1].here, "use", "lds_atomic operand");
+  EXPECT_EQ(found[1].here.lanes, all_lanes);
+  Findings::instance().clear();
+  found = run("uninit", "uninit_global_atomic", line(1, 64), out.data());
+  ASSERT_EQ(found.size(), 1u) << texts(found);
+  EXPECT_EQ(found[0].what, "an undefined value is written to memory");
+  expect_line(found[0].here, "use", "global_atomic");
 }
 
 TEST_F(Uninit, Selections) {
