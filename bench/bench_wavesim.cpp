@@ -39,6 +39,7 @@ constexpr const char* kernels[] = {
     "lds_read_b32",
     "lds_read_b32_stride",
     "lds_read_b32_partial",
+    "lds_read_b32_conflicts",
     "lds_read_b128",
     "lds_write_b32",
     "lds_write_b32_stride",

@@ -113,6 +113,7 @@ __attribute__((device)) static inline void barrier() {
 
 LDS_READ_KERNEL(lds_read_b32, float, 4 * LANE, "ds_read_b32")
 LDS_READ_KERNEL(lds_read_b32_stride, float, 12 * LANE, "ds_read_b32")
+LDS_READ_KERNEL(lds_read_b32_conflicts, float, 128 * (LANE % 64), "ds_read_b32")
 LDS_READ_KERNEL(lds_read_b128, float4v, LANE % 16 * 96 + LANE / 16 * 16, "ds_read_b128")
 LDS_WRITE_KERNEL(lds_write_b32, float, 4 * LANE, "ds_write_b32 %1, %0")
 LDS_WRITE_KERNEL(lds_write_b32_stride, float, 12 * LANE, "ds_write_b32 %1, %0")

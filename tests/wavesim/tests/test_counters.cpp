@@ -245,6 +245,30 @@ TEST(LdsClocks, EqualTheModel) {
         }
 }
 
+/// Accesses that differ from one seen before by where they begin, by one lane or by EXEC.
+TEST(LdsClocks, EqualTheModelAgain) {
+  Counted c;
+  u64 before = 0;
+  unsigned with_conflicts = 0;
+  for (u32 round = 0; round < 3000; ++round) {
+    const u32 stride = 1 + round / 100 % 30,
+              base = random_below(3) == 0 ? random_below(4000) : 4 * random_below(1000);
+    const unsigned other = random_below(2) == 0 ? random_below(64) : 64;
+    const u64 exec = random_below(4) == 0 ? ~0ull >> random_below(63) : ~0ull;
+    u32 address[lanes];
+    for (unsigned l = 0; l < lanes; ++l)
+      address[l] = base + l * stride + (l == other ? 4 * random_below(40) : 0);
+    c.m.vgpr(1, [&](unsigned l) { return address[l]; });
+    c.m.wave.set_exec(exec);
+    const u64 clocks = c.run("ds_read_u8 v4, v1").lds_clocks;
+    const u32 expected = model_clocks(runs_of(32), address, 1, exec);
+    ASSERT_EQ(clocks - before, expected) << "round " << round << ", stride " << stride;
+    before = clocks;
+    with_conflicts += expected > 2;
+  }
+  EXPECT_GT(with_conflicts, 300u);
+}
+
 /// EXEC not full: absent lanes ask for nothing, and a phase without lanes takes its one clock.
 TEST(LdsClocks, HalfOfTheLanes) {
   const auto one_bank = [](unsigned l) { return 128 * l; };
