@@ -11,7 +11,8 @@ also get a roofline, under the roofs that the file's context names (`peak_tflops
 --compare the two files are set against each other by name, as ratios of medians (measured) or instructions
 (simulated). With --beside, which may be given several times, the benchmarks of two measured files that have one name
 are drawn side by side and their ratio is given; --picture writes these bars to a file, too. Without matplotlib the page has
-the tables only, and says so.
+the tables only, and says so. A file that is none of benchmarks, or a folder for the output that is not there, is
+refused in one line; nothing is written then.
 """
 
 import argparse
@@ -39,18 +40,59 @@ td:first-child,th:first-child{text-align:left;font-family:ui-monospace,monospace
 .label{background:#eef2f7;padding:.1em .5em;border-radius:.3em}.wrap{overflow-x:auto}"""
 
 
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def document_of(path):
+    """The JSON of a file of benchmarks; ends the program with a line that names what is wrong in one that is none."""
+    try:
+        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        sys.exit(f"{path}: cannot be read: {error.strerror}")
+    except (ValueError, RecursionError) as error:
+        sys.exit(f"{path}: no JSON: {error}")
+    if not isinstance(data, dict) or "benchmarks" not in data:
+        sys.exit(f"{path}: no list 'benchmarks' in it")
+    rows, context = data["benchmarks"], data.get("context", {})
+    if not isinstance(rows, list) or not rows:
+        sys.exit(f"{path}: 'benchmarks' is {shown(rows)}; allowed: a list of benchmarks, one or more")
+    if not isinstance(context, dict):
+        sys.exit(f"{path}: 'context' is {shown(context)}; allowed: an object")
+    for roof in ("peak_tflops", "peak_tbytes"):
+        try:
+            float(context.get(roof, 0))
+        except (TypeError, ValueError):
+            sys.exit(f"{path}: '{roof}' of the context is {shown(context[roof])}; allowed: a number")
+    kinds = {"name": (lambda value: isinstance(value, str), "text"), "real_time": (is_number, "a number"),
+             "cpu_time": (is_number, "a number"), "time_unit": (lambda value: value in ("ns", "us", "ms", "s"), "ns, us, ms, s"),
+             "error_message": (lambda value: isinstance(value, str), "text")}
+    for number, one in enumerate(rows, 1):
+        if not isinstance(one, dict):
+            sys.exit(f"{path}: benchmark {number} is {shown(one)}; allowed: an object")
+        if "name" not in one:
+            sys.exit(f"{path}: benchmark {number} has no 'name'")
+        for key, (good, allowed) in kinds.items():
+            if key in one and not good(one[key]):
+                sys.exit(f"{path}: '{key}' of benchmark {number} is {shown(one[key])}; allowed: {allowed}")
+    return data
+
+
+def shown(value):
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
 class BenchFile:
     """The benchmarks of one JSON file without Google Benchmark's bookkeeping."""
 
     def __init__(self, path):
-        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-        if "benchmarks" not in data:
-            sys.exit(f"{path}: no list 'benchmarks' in it")
+        data = document_of(path)
         self.path = pathlib.Path(path)
         self.context = data.get("context", {})
         self.rows = []
         for one in data["benchmarks"]:
-            counters = {k: v for k, v in one.items() if k not in BOOKKEEPING and isinstance(v, (int, float))}
+            counters = {k: v for k, v in one.items() if k not in BOOKKEEPING and is_number(v)}
             if not counters and "real_time" in one:
                 counters = {f"real_time_{one.get('time_unit', 'ns')}": one["real_time"]}
             name = one["name"].split("/iterations")[0].removesuffix("/manual_time")
@@ -92,7 +134,7 @@ def bars(rows, key, title, limit=None):
 
 
 def roofline(bench):
-    points = [(name, c) for name, c, _ in bench.rows if "flops" in c and "bytes" in c and "median_us" in c]
+    points = [(name, c) for name, c, _ in bench.rows if min(c.get(key, 0) for key in ("flops", "bytes", "median_us")) > 0]
     if plt is None or not points:
         return ""
     figure, axes = plt.subplots(figsize=(8, 5))
@@ -118,7 +160,7 @@ def bounds(bench):
     figure, axes = plt.subplots(figsize=(9, 0.45 * len(rows) + 1))
     for index, unit in enumerate(units):
         at = [len(rows) - 1 - row + 0.3 - 0.2 * index for row in range(len(rows))]
-        axes.barh(at, [c[f"sim_{unit}_clocks"] for _, c in rows], height=0.18, label=unit)
+        axes.barh(at, [c.get(f"sim_{unit}_clocks", 0) for _, c in rows], height=0.18, label=unit)
     axes.set_yticks(range(len(rows)), [name for name, _ in reversed(rows)], fontsize=8)
     axes.set_title("least clocks of each unit of one compute unit (simulated)", loc="left", fontsize=11)
     axes.legend(fontsize=8)
@@ -142,7 +184,8 @@ def draw_bound_roofline(axes, rows):
 
 
 def rows_with_bounds(bench):
-    return [(name, c) for name, c, _ in bench.rows if "flops" in c and "sim_bound_clocks" in c]
+    return [(name, c) for name, c, _ in bench.rows
+            if min(c.get(key, 0) for key in ("flops", "bytes", "sim_bound_clocks")) > 0]
 
 
 def bound_roofline(bench):
@@ -226,7 +269,7 @@ def side_by_side(pairs):
         ours, theirs = BenchFile(ours_path), BenchFile(theirs_path)
         peer = {name: counters for name, counters, _ in theirs.rows}
         for name, counters, _ in ours.rows:
-            key = next((k for k in SPEEDS if k in counters and k in peer.get(name, {})), None)
+            key = next((k for k in SPEEDS if k in counters and peer.get(name, {}).get(k, 0) > 0), None)
             if key:
                 rows.append((name, key, counters[key], peer[name][key]))
     if not rows:
@@ -276,6 +319,15 @@ def beside(options):
                                            "ratio": ours / theirs}, None) for name, key, ours, theirs in rows])
 
 
+def check_outputs(options):
+    """Folders are not made: a mistyped one would be, anywhere."""
+    for option, path in (("--output", options.output), ("--picture", options.picture), ("--roofline", options.roofline)):
+        if path and not path.parent.is_dir():
+            sys.exit(f"{option} {path}: there is no folder {path.parent}")
+        if path and path.is_dir():
+            sys.exit(f"{option} {path}: it is a folder")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
@@ -291,6 +343,7 @@ def main():
         parser.error("no JSON file given")
     if (options.only or options.picture) and not options.beside:
         parser.error("--only and --picture belong to --beside")
+    check_outputs(options)
     if options.roofline:
         write_roofline(options.files, options.roofline)
         return
@@ -301,9 +354,12 @@ def main():
         body = beside(options) + body
     if plt is None:
         body = "<p>matplotlib is not installed: tables only.</p>" + body
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>wavetile benchmarks</title>'
-                              f"<style>{STYLE}</style><h1>wavetile benchmarks</h1>{body}</html>\n", encoding="utf-8")
+    page = (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>wavetile benchmarks</title>'
+            f"<style>{STYLE}</style><h1>wavetile benchmarks</h1>{body}</html>\n")
+    try:
+        options.output.write_text(page, encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"--output {options.output}: cannot be written: {error.strerror}")
     print(f"wrote {options.output}")
 
 
