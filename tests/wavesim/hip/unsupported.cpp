@@ -161,13 +161,6 @@ WAVESIM_UNSUPPORTED(hipLinkCreate)
 WAVESIM_UNSUPPORTED(hipLinkDestroy)
 
 // Libraries of kernels; launches on several devices at once; attributes of streams; the rest.
-WAVESIM_UNSUPPORTED(hipDrvGraphAddMemFreeNode)
-WAVESIM_UNSUPPORTED(hipDrvGraphAddMemcpyNode)
-WAVESIM_UNSUPPORTED(hipDrvGraphAddMemsetNode)
-WAVESIM_UNSUPPORTED(hipDrvGraphExecMemcpyNodeSetParams)
-WAVESIM_UNSUPPORTED(hipDrvGraphExecMemsetNodeSetParams)
-WAVESIM_UNSUPPORTED(hipDrvGraphMemcpyNodeGetParams)
-WAVESIM_UNSUPPORTED(hipDrvGraphMemcpyNodeSetParams)
 WAVESIM_UNSUPPORTED(hipExtLaunchMultiKernelMultiDevice)
 WAVESIM_UNSUPPORTED(hipKernelGetLibrary)
 WAVESIM_UNSUPPORTED(hipKernelGetName)

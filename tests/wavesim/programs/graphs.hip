@@ -371,4 +371,67 @@ TEST_F(Graphs, OutliveWhatTheyUse) {
   HIP_OK(hipDeviceSynchronize());
 }
 
+// The driver interface's copies and fills are the same nodes.
+TEST_F(Graphs, NodesOfTheDriverInterface) {
+  std::vector<int> host(n, 0);
+  hipGraph_t graph = nullptr;
+  HIP_OK(hipGraphCreate(&graph, 0));
+  const hipCtx_t context = nullptr; // plays no part
+  hipMemsetParams set = {};
+  set.dst = data.data();
+  set.elementSize = 4;
+  set.value = 6;
+  set.width = n;
+  set.height = 1;
+  hipGraphNode_t fill = nullptr, copy = nullptr;
+  HIP_OK(hipDrvGraphAddMemsetNode(&fill, graph, nullptr, 0, &set, context));
+  HIP_MEMCPY3D rows = {}; // two rows of ten ints, the second and third of the host's
+  rows.srcMemoryType = hipMemoryTypeDevice;
+  rows.srcDevice = data.data();
+  rows.srcPitch = 40;
+  rows.srcHeight = 2;
+  rows.dstMemoryType = hipMemoryTypeHost;
+  rows.dstHost = host.data();
+  rows.dstPitch = 40;
+  rows.dstHeight = 10;
+  rows.dstY = 1;
+  rows.WidthInBytes = 40;
+  rows.Height = 2;
+  rows.Depth = 1;
+  HIP_OK(hipDrvGraphAddMemcpyNode(&copy, graph, &fill, 1, &rows, context));
+  hipGraphExec_t exec = nullptr;
+  HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  HIP_OK(hipGraphLaunch(exec, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  const auto expect = [&](int first_row, int value) {
+    for (int i = 0; i < n; ++i)
+      EXPECT_EQ(host[static_cast<std::size_t>(i)],
+                i / 10 == first_row || i / 10 == first_row + 1 ? value : 0)
+          << i;
+  };
+  expect(1, 6);
+  HIP_MEMCPY3D found = {};
+  HIP_OK(hipDrvGraphMemcpyNodeGetParams(copy, &found));
+  EXPECT_EQ(found.dstDevice, host.data() + 10); // positions are added to pointers
+  EXPECT_EQ(found.dstPitch, 40u);
+  EXPECT_EQ(found.WidthInBytes, 40u);
+  rows.dstY = 7;
+  set.value = 8;
+  HIP_OK(hipDrvGraphExecMemcpyNodeSetParams(exec, copy, &rows, context));
+  HIP_OK(hipDrvGraphExecMemsetNodeSetParams(exec, fill, &set, context));
+  host.assign(n, 0);
+  HIP_OK(hipGraphLaunch(exec, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  expect(7, 8);
+  HIP_OK(hipDrvGraphMemcpyNodeSetParams(copy, &found));
+  EXPECT_EQ(hipDrvGraphMemcpyNodeSetParams(fill, &found), hipErrorInvalidValue);
+  EXPECT_EQ(hipDrvGraphMemcpyNodeGetParams(copy, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipDrvGraphAddMemcpyNode(&copy, graph, nullptr, 0, nullptr, context),
+            hipErrorInvalidValue);
+  hipGraphNode_t release = nullptr;
+  EXPECT_EQ(hipDrvGraphAddMemFreeNode(&release, graph, nullptr, 0, nullptr), hipErrorInvalidValue);
+  HIP_OK(hipGraphExecDestroy(exec));
+  HIP_OK(hipGraphDestroy(graph));
+}
+
 } // namespace
