@@ -274,7 +274,7 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// which is filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and more
 /// keep up to 40 bytes of a lane in local memory. Errors: extents that do not go together, heads
 /// without a kernel, a last stride other than 1, null or misaligned pointers, outputs that overlap
-/// anything, element types without a kernel, a scale that is not finite, a negative softcap or
+/// anything, element types without a kernel, a scale that is not finite or not so times log2(e), a negative softcap or
 /// window, device without code. Whatever the error, o and lse are untouched.
 template <class Q, class K, class V, class O>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,

@@ -176,6 +176,8 @@ status run_decode(attention_decode_call& call, const attention_decode_options& o
   problem.output = numeric_traits<typename Types::output>::type;
   if (const status outcome = check_decode(call, options); !outcome)
     return outcome;
+  if (const status outcome = check_lent(options.memory); !outcome)
+    return outcome;
   if (arrays.o.empty())
     return {};
   device_info device;

@@ -25,16 +25,21 @@ inline status factor_failure(const char* name, double value, const char* why) {
 /// Numbers of the options that have no place in a problem.
 template <class Types>
 status check_factors(const matmul_options& options, bool has_c) {
-  if constexpr (is_same_v<typename Types::compute, int32_t>) {
-    const struct {
-      const char* name;
-      double value;
-    } factors[] = {{"alpha", options.alpha}, {"beta", options.beta}};
-    for (const auto& factor : factors)
+  const struct {
+    const char* name;
+    double value;
+  } factors[] = {{"alpha", options.alpha}, {"beta", options.beta}};
+  for (const auto& factor : factors) {
+    if constexpr (is_same_v<typename Types::compute, int32_t>) {
       if (!(factor.value >= -2147483648.0 && factor.value <= 2147483647.0) ||
           static_cast<double>(static_cast<int32_t>(factor.value)) != factor.value)
         return factor_failure(factor.name, factor.value,
                               ", allowed: integers of 32 bits, as results are int32");
+    } else if constexpr (!is_same_v<typename Types::compute, double>) {
+      if (is_finite(factor.value) && !is_finite(static_cast<float>(factor.value)))
+        return factor_failure(factor.name, factor.value,
+                              ", which is infinite in fp32; allowed: up to 3.4e38 in size");
+    }
   }
   if (!has_c && options.beta != 0)
     return factor_failure("beta", options.beta,
@@ -96,6 +101,8 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
   call.transpose_b = options.transpose_b;
   describe_product(call);
   if (const status outcome = check_factors<Types>(options, call.has_c); !outcome)
+    return outcome;
+  if (const status outcome = check_lent(options.memory); !outcome)
     return outcome;
   problem.reads_c = !vanishes(options.beta, problem.a, problem.d);
   if (vanishes(options.alpha, problem.a, problem.d))

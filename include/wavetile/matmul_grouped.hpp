@@ -268,6 +268,8 @@ status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,
           wavetile::detail::summarize_list<types>(items, count, options, steps, summary);
       !outcome)
     return outcome;
+  if (const status outcome = wavetile::detail::check_lent(options.memory); !outcome)
+    return outcome;
   if (!summary.work)
     return {};
   const matmul_problem& largest = summary.largest;

@@ -18,13 +18,16 @@ struct matmul_scale {
 struct matmul_options {
   bool transpose_a = false; ///< op(A) is the transpose of a
   bool transpose_b = false;
-  double alpha = 1;          ///< rounded to fp32 for all but fp64; an integer for int32 results
+  /// Rounded to fp32 for all but fp64, where it may not become infinite; an integer for int32
+  /// results. Infinities and NaN multiply as such.
+  double alpha = 1;
   double beta = 0;           ///< 0: C is not read
   matmul_scale scale_a = {}; ///< for 8-bit inputs whose results are not int32
   matmul_scale scale_b = {};
   int splits = 0; ///< parts of k; 0: as the plan finds best, 1: not split
-  const char* kernel =
-      nullptr;           ///< "large", "middle", "compact" or "skinny"; null: the plan's choice
+  /// A kernel by name, of those the call has code for: "large", "middle", "compact", "skinny", or
+  /// the one named in `matmul<matmul_choice::…>`; null: the plan's choice.
+  const char* kernel = nullptr;
   workspace memory = {}; ///< for parts of k; see `matmul_plan::best_workspace_bytes`
 };
 

@@ -184,6 +184,8 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
           .append(", allowed: 1");
     if (const status outcome = check_norm(call); !outcome)
       return outcome;
+    if (const status outcome = check_lent(options.memory); !outcome)
+      return outcome;
     if (call.empty)
       return {};
     device_info device;

@@ -168,6 +168,8 @@ status reduce_arrays(kernels::reduce_call& call, const Input* x, Output* y, cons
     most_count = static_cast<int64_t>(numeric_traits<Output>::highest());
   if (const status outcome = kernels::check_reduction(call, axis, most_count); !outcome)
     return outcome;
+  if (const status outcome = check_lent(options.memory); !outcome)
+    return outcome;
   if (call.problem.results() == 0)
     return {};
   device_info device;

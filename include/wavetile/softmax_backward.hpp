@@ -126,6 +126,8 @@ status softmax_backward(backward_call& call, const Result* y, const Gradient* gr
   describe_backward(call, Mask::kind, mask_type, options);
   if (const status outcome = check_backward(call, Mask::kind != mask_kind::none, options); !outcome)
     return outcome;
+  if (const status outcome = check_lent(options.memory); !outcome)
+    return outcome;
   if (call.empty)
     return {};
   device_info device;

@@ -142,6 +142,8 @@ status softmax_forward(forward_call& call, const Input* x, Output* y,
   describe_forward(call, Mask::kind, mask_type, options);
   if (const status outcome = check_forward(call, Mask::kind != mask_kind::none, options); !outcome)
     return outcome;
+  if (const status outcome = check_lent(options.memory); !outcome)
+    return outcome;
   if (call.empty)
     return {};
   device_info device;
@@ -257,7 +259,7 @@ softmax_problem softmax_problem_of(view<Input, Rank> x, view<Output, Rank> y,
 /// Which kernel runs, its LDS and registers: `plan(softmax_problem_of(x, y, options), device)`.
 /// Errors: negative extents, extents that differ, last stride not 1, null pointer to a non-empty
 /// view, misaligned pointer, overlap that is not exactly in place, rows of y that overlap, element
-/// types without a kernel, a scale that is not finite, workspace too small (only if one is lent),
+/// types without a kernel, a scale that is not finite (also times log2(e)), workspace too small (only if one is lent),
 /// device without code. Whatever the error, y is untouched.
 template <class Input, class Output, int Rank>
 status softmax(view<Input, Rank> x, view<Output, Rank> y, const softmax_options& options = {},

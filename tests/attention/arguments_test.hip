@@ -121,6 +121,10 @@ TEST_F(attention_arguments, numbers) {
   expect_refusal(call(a, b, c, {.softcap = -1.25f}), invalid_argument, "softcap", {"-1.250"});
   expect_refusal(call(a, b, c, {.softcap = INFINITY}), invalid_argument, "softcap", {"infinity"});
   expect_refusal(call(a, b, c, {.softcap = NAN}), invalid_argument, "softcap", {"NaN"});
+  expect_refusal(call(a, b, c, {.softcap = 3e38f}), invalid_argument, "softcap", {"log2(e)"});
+  expect_refusal(call(a, b, c, {.softcap = 1e-40f}), invalid_argument, "softcap",
+                 {"scale / softcap"});
+  expect_refusal(call(a, b, c, {.scale = -3e38f}), invalid_argument, "scale", {"2.358e38"});
   expect_refusal(call(a, b, c, {.window = {-2, 0}}), invalid_argument, "window.left", {"-2"});
   expect_refusal(call(a, b, c, {.causal = true, .window = {3, 4}}), invalid_argument,
                  "window.right", {"4"});
@@ -143,14 +147,20 @@ TEST_F(attention_arguments, lse_mask_and_sequences) {
                  "mask.extent[0]", {"3", "2"});
   const std::int64_t* wide = nullptr;
   expect_refusal(attention(a, b, c, out, make_view(wide, 5, 7)), unsupported_type, "mask");
+  options.sequences.max_q_length = 5;
+  expect_refusal(call(a, b, c, options), invalid_argument, "sequences.max_q_length", {"5", "0"});
+  options.sequences.max_q_length = 0;
   options.sequences.q_begin = lengths;
   expect_refusal(call(a, b, c, options), null_pointer, "sequences.kv_begin");
   options.sequences.kv_begin = lengths;
   options.sequences.batch = 1;
   expect_refusal(attention(a, b, c, out, make_view(bytes, 5, 7), options), unsupported_shape,
                  "mask");
-  options.sequences.batch = -1;
-  expect_refusal(call(a, b, c, options), invalid_argument, "sequences.batch", {"-1"});
+  for (const std::int64_t batch : {-1, -2}) { // -1: it was not given
+    options.sequences.batch = batch;
+    expect_refusal(call(a, b, c, options), invalid_argument, "sequences.batch",
+                   {batch == -1 ? "-1" : "-2", "0 to"});
+  }
   options.sequences.batch = 2;
   expect_refusal(call(array(q, 2, 5, 2), array(k, 2, 7, 2), array(v, 2, 7, 2), options),
                  unsupported_shape, "q.extent[0]", {"2", "1"});

@@ -117,6 +117,12 @@ TEST_F(matmul_arguments_test, options) {
   const auto z = make_view(d, 4, 7);
   expect_refusal(run(x, y, z, {.beta = 0.5}), status_code::invalid_argument, "beta",
                  {"0.5", "no C"});
+  expect_refusal(run(x, y, z, {.alpha = -1e300}), status_code::invalid_argument, "alpha",
+                 {"-1e+300", "3.4e38"});
+  expect_refusal(run(x, y, z, {.memory = {nullptr, -1}}), status_code::invalid_argument,
+                 "workspace.bytes", {"-1", ">= 0"});
+  expect_refusal(run(x, y, z, {.memory = {nullptr, 1024}}), status_code::null_pointer,
+                 "workspace.data");
   expect_refusal(run(x, y, z, {.splits = -1}), status_code::invalid_argument, "splits", {"-1"});
   expect_refusal(run(x, y, z, {.kernel = "huge"}), status_code::invalid_argument, "kernel",
                  {"huge", "middle", "skinny"});

@@ -141,9 +141,17 @@ TEST_F(softmax_arguments, scale) {
   expect_refusal(softmax_backward(matrix(x, 2, 3), matrix(x, 2, 3), matrix(y, 2, 3),
                                   {.scale = __builtin_inff()}),
                  status_code::invalid_argument, "scale", {"+infinity", "finite numbers"});
+  expect_refusal(softmax(matrix(x, 2, 3), matrix(y, 2, 3), {.scale = -2.4e38f}),
+                 status_code::invalid_argument, "scale", {"log2(e)", "2.358e38"});
+  EXPECT_TRUE(softmax(matrix(x, 2, 3), matrix(y, 2, 3), {.scale = 2.358e38f}).ok());
 }
 
 TEST_F(softmax_arguments, workspace) {
+  // also where rows of this size use none
+  expect_refusal(softmax(matrix(x, 2, 3), matrix(y, 2, 3), {.memory = {nullptr, -1}}),
+                 status_code::invalid_argument, "workspace.bytes", {"-1", ">= 0"});
+  expect_refusal(softmax(matrix(x, 2, 3), matrix(y, 2, 3), {.memory = {nullptr, 16}}),
+                 status_code::null_pointer, "workspace.data", {});
   auto* big = reinterpret_cast<float*>(std::uintptr_t{1} << 40); // never touched
   const auto large = [&](workspace memory) {
     return softmax(matrix(big, 2, 1000000), matrix(big + 4000000, 2, 1000000), {.memory = memory});

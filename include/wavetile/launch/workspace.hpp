@@ -17,10 +17,12 @@ struct workspace {
 
 namespace detail {
 
-/// A workspace of which a plan uses `used` bytes exists and is aligned. That it is large enough the
-/// plan has checked.
-inline status check_workspace(const workspace& memory, int64_t used) {
-  if (used == 0)
+/// What is lent, whether or not a call of this shape uses it, so that a mistake shows at once: no
+/// negative size, and memory that exists and is aligned where there is a size.
+inline status check_lent(const workspace& memory) {
+  if (memory.bytes < 0)
+    return status::failure(status_code::invalid_argument, "workspace.bytes", memory.bytes, ">= 0");
+  if (memory.bytes == 0)
     return {};
   if (memory.data == nullptr)
     return status::failure(status_code::null_pointer, "workspace.data",
@@ -32,11 +34,11 @@ inline status check_workspace(const workspace& memory, int64_t used) {
   return {};
 }
 
-/// And, of that memory, nothing lies in one of the call's arrays.
+/// Of the `used` bytes nothing lies in one of the call's arrays. That they are enough the plan has
+/// checked.
 template <class... Operands>
-requires(sizeof...(Operands) > 0) status
-    check_workspace(const workspace& memory, int64_t used, const Operands&... arrays) {
-  status outcome = check_workspace(memory, used);
+status check_workspace(const workspace& memory, int64_t used, const Operands&... arrays) {
+  status outcome = check_lent(memory);
   const kernels::operand* const list[] = {&arrays...};
   for (const kernels::operand* array : list)
     if (outcome.ok())

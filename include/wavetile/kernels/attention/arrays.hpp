@@ -31,7 +31,7 @@ struct attention_sequences {
   const int32_t* kv_begin = nullptr;
   const int32_t* q_length = nullptr;
   const int32_t* kv_length = nullptr;
-  int64_t batch = 0;        ///< packed: number of sequences
+  int64_t batch = -1;       ///< packed: number of sequences, to be given; else -1 or q's batches
   int64_t max_q_length = 0; ///< packed: no sequence has more queries; 0: all rows of q
 
   constexpr bool packed() const { return q_begin != nullptr || kv_begin != nullptr; }
@@ -150,9 +150,12 @@ inline status check_attention_lse(const attention_arrays& arrays) {
 inline status check_attention_sequences(const attention_arrays& arrays,
                                         const attention_sequences& sequences) {
   if (!sequences.packed()) {
-    if (sequences.batch != 0 && sequences.batch != arrays.q.extent[0])
+    if (sequences.batch != -1 && sequences.batch != arrays.q.extent[0])
       return status::failure(status_code::invalid_argument, "sequences.batch", sequences.batch,
-                             "0 or the batches of q where q_begin and kv_begin are null");
+                             "-1 or the batches of q where q_begin and kv_begin are null");
+    if (sequences.max_q_length != 0)
+      return status::failure(status_code::invalid_argument, "sequences.max_q_length",
+                             sequences.max_q_length, "0 where q_begin and kv_begin are null");
     return {};
   }
   if (sequences.q_begin == nullptr || sequences.kv_begin == nullptr)
@@ -204,6 +207,15 @@ inline status check_attention_numbers(float scale, float softcap, bool causal,
   if (!is_finite(softcap) || softcap < 0)
     return append_number(status::failure(status_code::invalid_argument, "softcap", ""), softcap)
         .append(", allowed: finite numbers > 0, or 0 for none");
+  // the kernel's factors are scale / softcap and softcap log2(e); an infinite one makes NaN of 0
+  if (!is_finite(softcap * log2_e))
+    return status::failure(
+        status_code::invalid_argument, "softcap",
+        "its product with log2(e) is infinite in fp32, allowed: at most 2.358e38");
+  if (softcap > 0 && !is_finite(scale / softcap))
+    return status::failure(status_code::invalid_argument, "softcap",
+                           "scale / softcap is infinite in fp32, allowed: larger numbers, or 0 for "
+                           "none");
   const struct {
     const char* name;
     int64_t value;

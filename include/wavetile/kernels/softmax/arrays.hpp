@@ -63,9 +63,15 @@ inline int64_t queries_of(const operand& array) {
   return array.rank >= 2 ? array.extent[array.rank - 2] : 1;
 }
 
+/// Kernels multiply by scale log2(e), which must be finite, too: 0 times infinity is no logit.
 inline status check_scale(float scale) {
-  if (is_finite(scale))
+  if (is_finite(scale * log2_e))
     return {};
+  if (is_finite(scale))
+    return status::failure(
+        status_code::invalid_argument, "scale",
+        "its product with log2(e) is infinite in fp32, allowed: at most 2.358e38 "
+        "in size");
   const char* value = is_nan(scale) ? "it is NaN" : "it is +infinity";
   return status::failure(status_code::invalid_argument, "scale",
                          is_negative_inf(scale) ? "it is -infinity" : value)
