@@ -122,7 +122,7 @@ TEST_F(matmul_arguments_test, options) {
   expect_refusal(run(x, y, z, {.memory = {nullptr, -1}}), status_code::invalid_argument,
                  "workspace.bytes", {"-1", ">= 0"});
   expect_refusal(run(x, y, z, {.memory = {nullptr, 1024}}), status_code::null_pointer,
-                 "workspace.data");
+                 "workspace.data", {});
   expect_refusal(run(x, y, z, {.splits = -1}), status_code::invalid_argument, "splits", {"-1"});
   expect_refusal(run(x, y, z, {.kernel = "huge"}), status_code::invalid_argument, "kernel",
                  {"huge", "middle", "skinny"});
