@@ -8,7 +8,8 @@
 #   wavetile_hip_target(<target> [ARCHITECTURES <arch>...])   same treatment for an existing target
 #   wavetile_find_hip(<out-var>)                              whether device code can be compiled
 #
-# Architectures: the argument, else CMAKE_HIP_ARCHITECTURES, else gfx942. No device is ever probed.
+# Architectures: the argument, else CMAKE_HIP_ARCHITECTURES, else gfx942. No device is ever probed. An argument that
+# is not known, or a keyword with nothing behind it, is an error; kernels without optimisation are a warning.
 include_guard(GLOBAL)
 
 # Where HIP's headers are: WAVETILE_ROCM_PATH, ROCM_PATH, HIP_PATH, CMAKE_PREFIX_PATH, /opt/rocm, /usr.
@@ -27,8 +28,48 @@ endfunction()
 
 # A function, because a variable would be known only where this file was included first.
 function(_wavetile_hip_help out)
-  set(${out} "Set CMAKE_PREFIX_PATH (or ROCM_PATH) to a ROCm 6.4 or newer, or run \
-cmake/setup-toolchain.sh and use the presets." PARENT_SCOPE)
+  set(help "Set CMAKE_PREFIX_PATH (or ROCM_PATH) to a ROCm 6.4 or newer, or, without ROCm, run ")
+  cmake_path(GET CMAKE_CURRENT_FUNCTION_LIST_DIR PARENT_PATH checkout)
+  if(NOT EXISTS ${checkout}/cmake/setup-toolchain.sh) # an installed package
+    set(checkout "<checkout of wavetile>")
+  endif()
+  if(CMAKE_SOURCE_DIR STREQUAL checkout)
+    string(APPEND help "cmake/setup-toolchain.sh and use the presets.")
+  else()
+    string(APPEND help "${checkout}/cmake/setup-toolchain.sh and configure this project anew with "
+                       "-DCMAKE_TOOLCHAIN_FILE=${checkout}/build/toolchain/toolchain.cmake; the runtime is then "
+                       "wavesim's, -DWAVETILE_HIP_LIBRARY=${checkout}/build/sim/wavesim/libamdhip64.so.")
+  endif()
+  set(${out} "${help}" PARENT_SCOPE)
+endfunction()
+
+# Stops where the caller was given what cmake_parse_arguments, with the prefix "arg", did not understand, or a keyword
+# without what belongs behind it.
+macro(_wavetile_check_arguments subject allowed)
+  if(arg_UNPARSED_ARGUMENTS)
+    list(JOIN arg_UNPARSED_ARGUMENTS ", " _wavetile_text)
+    message(FATAL_ERROR "${CMAKE_CURRENT_FUNCTION}(${subject}): unknown ${_wavetile_text}; allowed: ${allowed}")
+  endif()
+  if(arg_KEYWORDS_MISSING_VALUES)
+    list(JOIN arg_KEYWORDS_MISSING_VALUES ", " _wavetile_text)
+    message(FATAL_ERROR "${CMAKE_CURRENT_FUNCTION}(${subject}): nothing follows ${_wavetile_text}; leave it out, or name "
+                        "what it takes")
+  endif()
+endmacro()
+
+# Without a build type CMake optimises nothing, and kernels of -O0 are of no use: said once for each project.
+function(_wavetile_check_optimisation target)
+  get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  get_property(said GLOBAL PROPERTY WAVETILE_SAID_OPTIMISATION)
+  if(multi_config OR said OR NOT "${CMAKE_BUILD_TYPE}" STREQUAL "")
+    return()
+  endif()
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  if(NOT " ${CMAKE_CXX_FLAGS} ${CMAKE_HIP_FLAGS} ${options}" MATCHES "[ ;:,]-O")
+    set_property(GLOBAL PROPERTY WAVETILE_SAID_OPTIMISATION ON)
+    message(WARNING "wavetile: target '${target}': kernels are compiled with -O0, as CMAKE_BUILD_TYPE is empty and no "
+                    "flag says -O; configure with -DCMAKE_BUILD_TYPE=Release")
+  endif()
 endfunction()
 
 # A project may compile its device code with CMake's own HIP language instead.
@@ -89,7 +130,7 @@ function(_wavetile_link_hip target)
     _wavetile_hip_help(help)
     message(FATAL_ERROR "wavetile: target '${target}' needs the HIP runtime libamdhip64.so, and there is "
                         "none under ${root}. ${help} On a machine without a GPU, "
-                        "WAVETILE_SIM=ON builds one.")
+                        "WAVETILE_SIM=ON builds one; WAVETILE_HIP_LIBRARY names one that is there.")
   endif()
 endfunction()
 
@@ -112,10 +153,15 @@ endfunction()
 
 function(wavetile_hip_target target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ARCHITECTURES")
+  _wavetile_check_arguments(${target} "ARCHITECTURES <arch>...")
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "wavetile_hip_target: '${target}' is no target")
+  endif()
   if(WAVETILE_PLATFORM STREQUAL "cuda")
     wavetile_cuda_target(${target})
     return()
   endif()
+  _wavetile_check_optimisation(${target})
   get_target_property(sources ${target} SOURCES)
   _wavetile_uses_hip_language(hip_language)
   if(hip_language)
@@ -178,8 +224,15 @@ endfunction()
 
 function(wavetile_add_hip_executable name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;OPTIONS;ARCHITECTURES")
+  _wavetile_check_arguments(${name} "SOURCES <file>..., LIBRARIES <lib>..., OPTIONS <flag>..., ARCHITECTURES <arch>...")
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "wavetile_add_hip_executable(${name}): no SOURCES")
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE wavetile::wavetile ${arg_LIBRARIES})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
-  wavetile_hip_target(${name} ARCHITECTURES ${arg_ARCHITECTURES})
+  if(arg_ARCHITECTURES)
+    list(PREPEND arg_ARCHITECTURES ARCHITECTURES)
+  endif()
+  wavetile_hip_target(${name} ${arg_ARCHITECTURES})
 endfunction()

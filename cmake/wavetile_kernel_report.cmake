@@ -14,10 +14,7 @@ include_guard(GLOBAL)
 
 function(wavetile_kernel_report target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT;SELECT" "ARCHITECTURES")
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "wavetile_kernel_report: unknown ${arg_UNPARSED_ARGUMENTS}; "
-                        "allowed: CONTRACT, SELECT, ARCHITECTURES")
-  endif()
+  _wavetile_check_arguments(${target} "CONTRACT <file>, SELECT <regex>, ARCHITECTURES <arch>...")
   if(NOT TARGET ${target})
     message(FATAL_ERROR "wavetile_kernel_report: '${target}' is no target")
   endif()
