@@ -2,6 +2,8 @@
 /// Attention on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/attention/arrays.hpp>
 #include <wavetile/launch/launch_groups.hpp>
 #if WAVETILE_CUDA
@@ -274,8 +276,8 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// which is filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and more
 /// keep up to 40 bytes of a lane in local memory. Errors: extents that do not go together, heads
 /// without a kernel, a last stride other than 1, null or misaligned pointers, outputs that overlap
-/// anything, element types without a kernel, a scale that is not finite or not so times log2(e), a negative softcap or
-/// window, device without code. Whatever the error, o and lse are untouched.
+/// anything, element types without a kernel, a scale that is not finite or not so times log2(e), a
+/// negative softcap or window, device without code. Whatever the error, o and lse are untouched.
 template <class Q, class K, class V, class O>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

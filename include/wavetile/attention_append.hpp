@@ -2,6 +2,8 @@
 /// New keys and values into a cache, with rotary embeddings, on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/attention_decode.hpp>
 #include <wavetile/kernels/attention/append.hpp>
 

@@ -2,6 +2,8 @@
 /// matmul on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/matmul/epilogue_steps.hpp>
 #include <wavetile/matmul_launch.hpp>
 

@@ -2,6 +2,8 @@
 /// Many products of different shapes in one launch.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/matmul/list.hpp>
 #include <wavetile/matmul.hpp>
 #include <wavetile/matmul_list.hpp>

@@ -2,6 +2,8 @@
 /// How matmul and its relatives start their kernels.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/matmul/call.hpp>
 #include <wavetile/kernels/matmul/combine.hpp>
 #include <wavetile/launch/launch_groups.hpp>

@@ -2,6 +2,8 @@
 /// A list of products, and how its k is split.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/matmul/combine.hpp>
 #include <wavetile/matmul_options.hpp>
 

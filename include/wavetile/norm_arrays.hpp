@@ -2,6 +2,8 @@
 /// What rms_norm and layer_norm share on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/norms/call.hpp>
 #include <wavetile/kernels/norms/rows.hpp>
 #include <wavetile/kernels/norms/split.hpp>

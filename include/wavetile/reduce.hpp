@@ -2,6 +2,8 @@
 /// Reductions over an axis or over everything, on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/reduce/call.hpp>
 #include <wavetile/kernels/reduce/columns.hpp>
 #include <wavetile/kernels/reduce/rows.hpp>

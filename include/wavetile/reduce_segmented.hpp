@@ -2,6 +2,8 @@
 /// Reductions of the segments of a vector, on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/reduce/segments.hpp>
 #include <wavetile/reduce.hpp>
 

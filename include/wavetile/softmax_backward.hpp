@@ -2,6 +2,8 @@
 /// softmax_backward and log_softmax_backward on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/softmax/backward.hpp>
 #include <wavetile/kernels/softmax/backward_stream.hpp>
 #include <wavetile/softmax_forward.hpp>

@@ -2,6 +2,8 @@
 /// softmax and log_softmax on the host side.
 #pragma once
 
+#include <wavetile/launch/detail/device_language.hpp>
+
 #include <wavetile/kernels/softmax/arrays.hpp>
 #include <wavetile/kernels/softmax/forward.hpp>
 #include <wavetile/kernels/softmax/forward_stream.hpp>

@@ -1,5 +1,6 @@
 /// \file
-/// The whole library. Each layer is usable alone: include its headers instead.
+/// The whole library. Each layer is usable alone: include its headers instead. A host compiler gets
+/// arch/, core/ and lds/; operators need one for device code.
 #pragma once
 
 #include <wavetile/config.hpp>
@@ -52,6 +53,24 @@
 #include <wavetile/reduce_segmented.hpp>
 #include <wavetile/rms_norm.hpp>
 #include <wavetile/softmax.hpp>
+#else
+namespace wavetile {
+/// Never defined: what a host compiler says of a call to an operator.
+struct operators_need_a_device_compiler;
+using append_to_cache = operators_need_a_device_compiler;
+using attention = operators_need_a_device_compiler;
+using attention_decode = operators_need_a_device_compiler;
+using layer_norm = operators_need_a_device_compiler;
+using log_softmax = operators_need_a_device_compiler;
+using log_softmax_backward = operators_need_a_device_compiler;
+using matmul = operators_need_a_device_compiler;
+using matmul_grouped = operators_need_a_device_compiler;
+using reduce = operators_need_a_device_compiler;
+using reduce_segmented = operators_need_a_device_compiler;
+using rms_norm = operators_need_a_device_compiler;
+using softmax = operators_need_a_device_compiler;
+using softmax_backward = operators_need_a_device_compiler;
+} // namespace wavetile
 #endif
 
 // fragments of gfx9's matrix instructions; those of NVIDIA's
