@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <elf.h>
 #include <random>
 
 namespace wavesim::test {
@@ -157,6 +158,38 @@ TEST(DamagedCode, BundleCorpus) {
 }
 TEST(DamagedCode, CompressedBundleCorpus) {
   corpus(read_file(WAVESIM_TEST_COMPRESSED_BUNDLE), 300, 100);
+}
+
+// Source lines come from damaged debug information or do not come.
+TEST(DamagedCode, DebugInformation) {
+  const auto good = code_object();
+  const auto header = *reinterpret_cast<const Elf64_Ehdr*>(good.data());
+  std::mt19937 random(1);
+  unsigned flipped_sections = 0;
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, good.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_flags & SHF_ALLOC || section.sh_type != SHT_PROGBITS || section.sh_size == 0)
+      continue;
+    ++flipped_sections;
+    // Every bit of the first bytes: there the forms of a unit's own entry are, of which one that
+    // turns into a block made LLVM read far behind the section. Then any bits.
+    constexpr unsigned first_bits = 96;
+    for (unsigned k = 0; k < first_bits + 30; ++k) {
+      auto bytes = good;
+      for (unsigned n = 0; n < 1 + (k < first_bits ? 0 : k % 4); ++n) {
+        const std::uint64_t bit = k < first_bits ? k : random() % (8 * section.sh_size);
+        bytes[section.sh_offset + bit / 8 % section.sh_size] ^=
+            static_cast<std::byte>(1u << bit % 8);
+      }
+      std::string error;
+      const auto object = CodeObject::load(bytes, error);
+      ASSERT_TRUE(object) << error;
+      for (const Kernel* kernel : object->kernels())
+        object->source_line(kernel->entry);
+    }
+  }
+  EXPECT_GE(flipped_sections, 4u); // .debug_abbrev, _info, _line, _str …
 }
 
 TEST(Bundle, TakesTheCodeForTheDevice) {
