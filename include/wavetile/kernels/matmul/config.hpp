@@ -89,9 +89,10 @@ struct matmul_config {
 /// 4 x 4 bytes, four dwords with bytes of two k each and four of all four must be made, and no
 /// instruction makes more than one dword out of two. Writes of two bytes (`pairs_of_b`) leave out
 /// the second four, each for the LDS clocks of a write of four. For both operands that is 12.5 % of
-/// 256 x 256, with LDS busy for 0.5, and 9.4 % with 0.44 where four waves read less and columns are
-/// written in pairs: that is what `large` and `large_four` are then. (256 x 192 would have 10.4 %
-/// at best with LDS at 0.52, `wide` 18.8 % with 0.44, or 15.6 % with 0.5.)
+/// 256 x 256, and with LDS busy for 0.5 as well 9.4 % where four waves read less and columns are
+/// written in pairs: that is what `large` and `large_four` are then. Their waves have 64 x 256, not
+/// 128 x 128 with LDS at 0.44, as what lies outside the matrix is left out wave by wave. (256 x 192
+/// would have 10.4 % at best with LDS at 0.52, `wide` 18.8 % with 0.44, or 15.6 % with 0.5.)
 enum class matmul_kernel : uint8_t {
   large,      ///< 256 x 256, eight waves, two on a SIMD; 0.5
   ping_pong,  ///< as large, the two waves of a SIMD taking turns at memory and matrix cores; 0.5
@@ -147,7 +148,7 @@ constexpr matmul_config config_of(matmul_kernel kernel, int element_bytes,
     break;
   }
   if (transposes_bytes && (kernel == matmul_kernel::large || kernel == matmul_kernel::large_four))
-    result = {256, 256, 64, 2, 2, 32, interleaved, 1, true};
+    result = {256, 256, 64, 4, 1, 32, interleaved, 1, true};
   if (element_bytes == 8) {
     result.instruction = 16;
     if (kernel != matmul_kernel::compact)
