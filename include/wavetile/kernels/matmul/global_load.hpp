@@ -66,6 +66,16 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE auto load_bits(uint64_t address) {
 #endif
 }
 
+/// One element.
+template <class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE T load_element(uint64_t address) {
+  using wavetile::detail::conditional_t;
+  using narrow = conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
+  using bits =
+      conditional_t<sizeof(T) == 8, uint64_t, conditional_t<sizeof(T) == 4, uint32_t, narrow>>;
+  return wavetile::detail::bit_cast<T>(static_cast<bits>(load_bits<T>(address)));
+}
+
 } // namespace wavetile::kernels::detail
 
 #endif

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <wavetile/core/view.hpp>
+#include <wavetile/kernels/matmul/global_load.hpp>
 #include <wavetile/kernels/matmul/scalar.hpp>
 #include <wavetile/kernels/matmul/tiles.hpp>
 
@@ -14,7 +15,7 @@ namespace wavetile::kernels {
 /// Fills the LDS tile of an operand with rows `row`, `row` + 1, … and k from `k` on. Elements
 /// outside the operand's rows or from `k_end` on are zero, in both operands alike, so that nothing
 /// beyond them counts, a NaN neither; they are not read. Any leading dimension and alignment.
-/// `from` is rows x k with one of the strides 1.
+/// `from` is rows x k with one of the strides 1. Whole pieces of a contiguous k are one load.
 template <class Operand, operand_order Order, int Threads, class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_masked(const view<const T, 2>& from, int64_t row,
                                                        int64_t k, int64_t k_end,
@@ -35,11 +36,25 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_masked(const view<const T, 2>& f
     const int64_t pitch = Order == operand_order::k_contiguous ? from.stride[0] : 1;
     vec<T, pieces::width> piece{};
     if (r < from.extent[0]) {
-      const T* source = from.data + (r * pitch + first * step);
+      const auto source = reinterpret_cast<uint64_t>(from.data + (r * pitch + first * step));
+      constexpr int words = Order == operand_order::k_contiguous
+                                ? pieces::width * static_cast<int>(sizeof(T)) / 4
+                                : 0;
+      bool whole = false;
+      if constexpr (words > 0) {
+        whole = first + pieces::width <= k_end &&
+                (WAVETILE_AMDGCN || source % (uint64_t{words} * 4) == 0);
+        if (whole)
+          piece =
+              wavetile::detail::bit_cast<vec<T, pieces::width>>(detail::load_words<words>(source));
+      }
+      if (!whole) {
 #pragma unroll
-      for (int e = 0; e < pieces::width; ++e)
-        if (first + e < k_end)
-          piece[e] = source[e * step];
+        for (int e = 0; e < pieces::width; ++e)
+          if (first + e < k_end)
+            piece[e] =
+                detail::load_element<T>(source + static_cast<uint64_t>(e * step) * sizeof(T));
+      }
     }
     to.write_vec(at.row, at.column, piece);
   }
