@@ -39,10 +39,11 @@ inline status check_lent(const workspace& memory) {
 template <class... Operands>
 status check_workspace(const workspace& memory, int64_t used, const Operands&... arrays) {
   status outcome = check_lent(memory);
-  const kernels::operand* const list[] = {&arrays...};
-  for (const kernels::operand* array : list)
+  const auto check = [&](const kernels::operand& array) {
     if (outcome.ok())
-      outcome = kernels::check_memory_apart(memory.data, used, *array);
+      outcome = kernels::check_memory_apart(memory.data, used, array);
+  };
+  (check(arrays), ...); // of a list there are none
   return outcome;
 }
 
