@@ -265,28 +265,65 @@ void write(const std::string& path, const array& values) {
   header.push_back('\n');
   const auto length = static_cast<std::uint16_t>(header.size());
 
-  const std::string beside = path + ".part";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file.write(magic.data(), static_cast<std::streamsize>(magic.size()));
-    file.write("\x01\x00", 2);
-    file.write(reinterpret_cast<const char*>(&length), 2);
-    file.write(header.data(), length);
-    file.write(reinterpret_cast<const char*>(values.data.data()),
-               static_cast<std::streamsize>(values.data.size()));
-    file.flush();
-    if (!file) {
-      const std::string why = std::strerror(errno);
-      std::remove(beside.c_str());
-      throw error(path + ": cannot be written: " + why);
-    }
-  }
+  namespace fs = std::filesystem;
+  const auto write_to = [&](std::FILE* file) {
+    const auto put = [&](const void* bytes, std::size_t size) {
+      return size == 0 || std::fwrite(bytes, size, 1, file) == 1;
+    };
+    const bool good = put(magic.data(), magic.size()) && put("\x01\x00", 2) && put(&length, 2) &&
+                      put(header.data(), header.size()) &&
+                      put(values.data.data(), values.data.size()) && std::fflush(file) == 0;
+    const int why = errno;
+    if (std::fclose(file) != 0 && good)
+      throw error(path + ": cannot be written: " + std::strerror(errno));
+    if (!good)
+      throw error(path + ": cannot be written: " + std::strerror(why));
+  };
+
   std::error_code outcome;
-  std::filesystem::rename(beside, path, outcome);
-  if (outcome) {
-    std::remove(beside.c_str());
-    throw error(path + ": cannot be written: " + outcome.message());
+  const fs::file_status present = fs::status(path, outcome);
+  if (fs::is_directory(present))
+    throw error(path + ": cannot be written: it is a folder");
+  if (fs::exists(present) && !fs::is_regular_file(present)) {
+    // A pipe or a device has nothing that could be kept, and must stay what it is.
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    if (!file)
+      throw error(path + ": cannot be written: " + std::strerror(errno));
+    write_to(file);
+    return;
   }
+  const std::string target = resolved(path);
+  std::string beside;
+  std::FILE* file = nullptr;
+  for (int number = 0; !file; ++number) { // "x": a name that nobody has
+    beside = target + ".part" + std::to_string(number);
+    file = std::fopen(beside.c_str(), "wbx");
+    if (!file && errno != EEXIST)
+      throw error(path + ": cannot be written: " + std::strerror(errno));
+  }
+  try {
+    write_to(file);
+    if (fs::exists(present))
+      fs::permissions(beside, present.permissions());
+    fs::rename(beside, target);
+  } catch (const fs::filesystem_error& problem) {
+    std::remove(beside.c_str());
+    throw error(path + ": cannot be written: " + problem.code().message());
+  } catch (const error&) {
+    std::remove(beside.c_str());
+    throw;
+  }
+}
+
+std::string resolved(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;
+  std::error_code outcome;
+  fs::path file = fs::absolute(path, outcome);
+  for (int link = 0; link < most_links && fs::is_symlink(file, outcome); ++link)
+    file = file.parent_path() / fs::read_symlink(file, outcome);
+  const fs::path folder = fs::weakly_canonical(file.parent_path(), outcome);
+  return (outcome ? file : folder / file.filename()).string();
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {

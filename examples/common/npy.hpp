@@ -36,8 +36,12 @@ struct error : std::runtime_error {
 };
 
 array read(const std::string& path);
-/// Writes beside the file first and renames, so that a failure leaves an existing file alone.
+/// Writes beside the file first, under a name that nothing has, and renames, so that a failure
+/// leaves an existing file alone. Links are followed and stay links; pipes and devices are written
+/// to.
 void write(const std::string& path, const array& values);
+/// The absolute path of the file that `path` names once links are followed; it need not be there.
+std::string resolved(const std::string& path);
 
 /// "(3, 4)".
 std::string shape_text(const std::vector<std::int64_t>& shape);

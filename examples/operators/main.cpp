@@ -14,13 +14,21 @@
 ///                       [--causal [--top-left]] [--window L,R] [--softcap C] [--scale S]
 ///                       [--mask m.npy] [--lengths K,...] [--q-lengths Q,...] [--lse lse.npy]
 ///
+/// Files are written whole or not at all; links are followed, pipes and devices written to. No two
+/// results of a call may go to one file.
+///
 /// Exit code: 0, 1 when the operator or a file failed, 2 for a wrong command line.
 #include "commands.hpp"
+
+#include "common/npy.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace {
@@ -44,6 +52,32 @@ void add_norm_options(CLI::App& app, operators::norm_command& norm) {
   CLI::Option* scales = app.add_option("--scales", norm.scales, "file for the scale of each row");
   quantise->needs(scales);
   scales->needs(quantise);
+}
+
+/// Whether the first word is an operator; says which there are if not. CLI11 would only say that it
+/// wants one.
+bool is_operator(const CLI::App& app, std::string_view word) {
+  std::string names;
+  for (const CLI::App* known : app.get_subcommands({})) {
+    if (known->get_name() == word)
+      return true;
+    names += (names.empty() ? "" : ", ") + known->get_name();
+  }
+  std::fprintf(stderr, "operators: error: there is no operator '%s'; allowed: %s\n",
+               std::string(word).c_str(), names.c_str());
+  return false;
+}
+
+/// Whether every result has a file of its own; names two that do not.
+bool files_differ(std::initializer_list<std::pair<const char*, std::string>> results) {
+  for (auto one = results.begin(); one != results.end(); ++one)
+    for (auto other = results.begin(); other != one; ++other)
+      if (!one->second.empty() && npy::resolved(one->second) == npy::resolved(other->second)) {
+        std::fprintf(stderr, "operators: error: %s '%s' and %s '%s' are one file, allowed: two\n",
+                     other->first, other->second.c_str(), one->first, one->second.c_str());
+        return false;
+      }
+  return true;
 }
 
 } // namespace
@@ -153,11 +187,20 @@ int main(int argc, char** argv) {
   attention_app->add_option("--lse", attention.lse,
                             "file for the logarithm of each query's sum: batch, head, position");
 
+  if (argc > 1 && argv[1] != std::string_view("--help") && argv[1] != std::string_view("-h") &&
+      !is_operator(app, argv[1]))
+    return 2;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  for (const operators::norm_command* norm : {&rms_norm, &layer_norm})
+    if (!files_differ(
+            {{"--output", norm->output}, {"--sum", norm->sum}, {"--scales", norm->scales}}))
+      return 2;
+  if (!files_differ({{"--output", attention.output}, {"--lse", attention.lse}}))
+    return 2;
   try {
     attention.has_scale = scale->count() != 0;
     if (*softmax_app)

@@ -5,7 +5,9 @@ usage: operators_test.py [launcher...] path/to/operators
 
 import itertools
 import math
+import os
 import random
+import stat
 import struct
 import subprocess
 import sys
@@ -327,6 +329,53 @@ def test_errors(folder):
     refused(1, "cannot be written", "softmax", "--input", good, "--output", folder + "/no/y.npy")
 
 
+def test_files(folder):
+    """Where results go: what a path names is kept what it is, and what lies beside is left alone."""
+    good, target, link, pipe = (folder + "/" + name for name in ("in.npy", "target.npy", "link.npy", "pipe.npy"))
+    save(good, (2, 3), [1.0] * 6)
+    softmax_to = lambda path: run("softmax", "--input", good, "--output", path)
+    for name in ("target.npy.part", "target.npy.part0"):
+        with open(folder + "/" + name, "w") as file:
+            file.write("mine")
+    os.symlink("target.npy", link)
+    for state in ("dangling", "present"):  # the second time the file is there
+        outcome = softmax_to(link)
+        check(outcome.returncode == 0 and os.path.islink(link) and load(target)[0] == (2, 3),
+              "%s link: %s" % (state, outcome.stderr))
+        os.chmod(target, 0o640)
+    check(os.stat(target).st_mode & 0o777 == 0o640, "permissions of an existing file")
+    for name in ("target.npy.part", "target.npy.part0"):
+        check(open(folder + "/" + name).read() == "mine", name + " was touched")
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        outcome = softmax_to(pipe)
+        if not stat.S_ISFIFO(os.stat(pipe).st_mode):
+            reader.kill()
+        check(outcome.returncode == 0 and reader.stdout.read() == open(target, "rb").read(),
+              "pipe: " + outcome.stderr)
+    check(stat.S_ISFIFO(os.stat(pipe).st_mode), "the pipe was replaced")
+    outcome = softmax_to(folder)
+    check(outcome.returncode == 1 and "it is a folder" in outcome.stderr, "folder: " + outcome.stderr)
+    check(not [name for name in os.listdir(folder) if ".part" in name and not name.startswith("target.npy.part")],
+          "something was left behind")
+
+    both = folder + "/both.npy"
+    os.symlink(both, folder + "/alias.npy")
+    for results, names in ((("attention", "--q", good, "--k", good, "--v", good, "--output", both, "--lse", both),
+                            ("--output", "--lse")),
+                           (("rms_norm", "--input", good, "--residual", good, "--output", both, "--sum",
+                             folder + "/alias.npy"), ("--output", "--sum")),
+                           (("layer_norm", "--input", good, "--quantise", "int8", "--output", folder + "/./both.npy",
+                             "--scales", both), ("--output", "--scales"))):
+        outcome = run(*results)
+        check(outcome.returncode == 2 and "are one file" in outcome.stderr and not os.path.exists(both)
+              and all(name in outcome.stderr for name in names), "%s: %s" % (results, outcome.stderr))
+    for word in ("nosuch", "--nosuch"):
+        outcome = run(word)
+        check(outcome.returncode == 2 and "'%s'" % word in outcome.stderr and "softmax, " in outcome.stderr,
+              "%s: %s" % (word, outcome.stderr))
+
+
 def fp32(x):
     return struct.unpack("<f", struct.pack("<f", x))[0]
 
@@ -435,7 +484,8 @@ def test_empty(folder):
 
 
 with tempfile.TemporaryDirectory() as where:
-    for test in (test_softmax, test_reduce, test_norms, test_matmul, test_attention, test_matmul_errors, test_errors, test_empty):
+    for test in (test_softmax, test_reduce, test_norms, test_matmul, test_attention, test_matmul_errors, test_errors,
+                 test_files, test_empty):
         before = len(failures)
         test(where)
         print("%-14s %s" % (test.__name__, "ok" if len(failures) == before else "FAILED"))
