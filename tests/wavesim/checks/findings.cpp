@@ -155,23 +155,30 @@ std::string Findings::summary() const {
   if (findings_.empty())
     return {};
   std::string list;
-  std::size_t shown = 0, notes = 0;
+  std::size_t faults = 0, listed_notes = 0, notes = 0;
   for (std::size_t i = 0; i < findings_.size(); ++i) {
     const Finding& f = findings_[i];
     if (f.note && !notes_) {
       ++notes;
       continue;
     }
-    ++shown;
+    ++(f.note ? listed_notes : faults);
     list += fmt::format("  #{} {}: {}{}{}, {} {}{}\n", i + 1, name_of(f.check), f.what,
                         f.kernel.empty() ? "" : " in ", f.kernel, f.count,
                         f.count == 1 ? "time" : "times",
-                        f.failing ? "" : " (does not count for the exit code)");
+                        f.note      ? " (a note: legal, but odd)"
+                        : f.failing ? ""
+                                    : " (does not count for the exit code)");
   }
   std::string text;
-  if (shown != 0)
-    text += fmt::format("wavesim: the checks found {} {}\n{}", shown,
-                        shown == 1 ? "fault" : "different faults", list);
+  std::string found;
+  if (faults != 0)
+    found = fmt::format("{} {}", faults, faults == 1 ? "fault" : "different faults");
+  if (listed_notes != 0)
+    found += fmt::format("{}{} {}", found.empty() ? "" : " and ", listed_notes,
+                         listed_notes == 1 ? "note" : "notes");
+  if (!found.empty())
+    text += fmt::format("wavesim: the checks found {}\n{}", found, list);
   if (notes != 0)
     text += fmt::format("wavesim: {} {} of legal but odd behaviour (WAVESIM_CHECK_NOTES=1 lists "
                         "them)\n",

@@ -21,6 +21,20 @@ std::string variable(const char* name) {
   return text ? text : "";
 }
 
+/// The file that WAVESIM_JSON names, refused where it cannot be written; absolute, since the
+/// program may change its folder.
+std::string json_file() {
+  namespace fs = std::filesystem;
+  const std::string text = variable("WAVESIM_JSON");
+  if (text.empty())
+    return "";
+  std::error_code error;
+  const fs::path file = fs::absolute(text, error);
+  if (!fs::is_directory(file.parent_path(), error) || fs::is_directory(file, error))
+    refuse_environment("WAVESIM_JSON", text, "a file in a folder that exists");
+  return file.string();
+}
+
 bool write_file(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
@@ -41,7 +55,7 @@ Session::Session()
                                                              .model = true,
                                                              .lines =
                                                                  environment_flag("WAVESIM_LINES")},
-      json_(variable("WAVESIM_JSON")) {}
+      json_(json_file()) {}
 
 bool Session::counting() const {
   const std::lock_guard lock(mutex_);
@@ -56,18 +70,20 @@ void Session::add(const Dispatch& dispatch, const Tally& tally) {
     window_.add(dispatch, tally, {});
 }
 
-void Session::finish() {
+bool Session::finish() {
   const std::lock_guard lock(mutex_);
   // A helper process that launches nothing must not overwrite what its parent or child has to say.
   std::error_code ignored;
   const bool silent = whole_.kernels().empty() && std::filesystem::exists(json_, ignored);
-  if (!json_.empty() && !silent && !write_file(json_, to_json(whole_)))
+  const bool written = json_.empty() || silent || write_file(json_, to_json(whole_));
+  if (!written)
     fmt::print(stderr, "wavesim: cannot write the counters to '{}': {}\n", json_,
                std::strerror(errno));
   if (print_) {
     std::fflush(stdout); // the table follows what the program printed
     fmt::print(stderr, "{}", to_text(whole_));
   }
+  return written;
 }
 
 int Session::begin() {

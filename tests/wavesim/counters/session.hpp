@@ -27,8 +27,9 @@ public:
   bool counting() const;
   /// Takes the counts of a finished dispatch. Its code object may be unloaded afterwards.
   void add(const Dispatch& dispatch, const Tally& tally);
-  /// Prints and writes what the environment asks for; to be called once, at process exit.
-  void finish();
+  /// Prints and writes what the environment asks for; to be called once, at process exit. False
+  /// where the file could not be written, which has been said then.
+  bool finish();
 
   int begin();                     ///< wavesim_counters_begin
   int end(wavesim_counts* counts); ///< wavesim_counters_end

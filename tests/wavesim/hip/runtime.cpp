@@ -69,11 +69,11 @@ const pid_t process = getpid();
 __attribute__((destructor)) void report_counters() {
   if (getpid() != process)
     return;
-  session().finish();
+  const int code = finish_checks(session().finish() ? 0 : unwritten_exit_code);
   // An exit handler cannot change the exit code but by ending the process itself.
-  if (finish_checks(0) != 0) {
+  if (code != 0) {
     std::fflush(nullptr);
-    _exit(findings_exit_code);
+    _exit(code);
   }
 }
 

@@ -12,6 +12,9 @@ namespace wavesim {
 /// Exit code for settings and arguments that are not allowed.
 inline constexpr int bad_usage_exit_code = 2;
 
+/// Exit code where the counters could not be written to the file asked for.
+inline constexpr int unwritten_exit_code = 74;
+
 /// Most host threads that run workgroups.
 inline constexpr unsigned most_threads = 256;
 

@@ -48,6 +48,25 @@ TEST(Tool, BadUsage) {
   EXPECT_TRUE(contains(run_tool("--json /no/such/folder/f -- true").text, "/no/such/folder"));
 }
 
+/// The separator and nothing are no values; what follows an option that needs none is its own.
+TEST(Tool, OptionsWithoutTheirValue) {
+  for (const char* option : {"--json", "--threads", "--distances", "--kernel", "--least-global",
+                             "--least-lds", "--counters --json"})
+    for (const char* rest : {" -- true", "= -- true", ""}) {
+      const Outcome o = run_tool(std::string(option) + rest);
+      const std::string name = option == std::string("--counters --json") ? "--json" : option;
+      EXPECT_EQ(o.code, 2) << option << rest << "\n" << o.text;
+      EXPECT_TRUE(contains(o.text, "wavesim: " + name + " needs ")) << option << rest << "\n"
+                                                                    << o.text;
+    }
+  EXPECT_TRUE(contains(run_tool("--json -- true").text, "--json needs FILE"));
+  const Outcome empty = run_tool("--check= -- true");
+  EXPECT_EQ(empty.code, 2) << empty.text;
+  EXPECT_TRUE(contains(empty.text, "--check= names no check; allowed: race, ")) << empty.text;
+  EXPECT_EQ(run_tool("--check -- true").code, 0);
+  EXPECT_EQ(run_tool("--check=race, -- true").code, 2);
+}
+
 TEST(Tool, ProgramThatCannotRun) {
   const Outcome missing = run_tool("-- /no/such/program");
   EXPECT_EQ(missing.code, 127);
@@ -147,6 +166,8 @@ TEST(Settings, AreRefusedByNameAndValue) {
       {"WAVESIM_COUNTERS", "yes", "0, 1"},
       {"WAVESIM_PER_DISPATCH", "-1", "0, 1"},
       {"WAVESIM_LINES", "2", "0, 1"},
+      {"WAVESIM_JSON", "/no/such/folder/f", "a file in a folder that exists"},
+      {"WAVESIM_JSON", "/", "a file in a folder that exists"},
       {"WAVESIM_CHECK_NOTES", "2", "0, 1"},
       {"WAVESIM_CHECK", "race,foo", "race, memory, uninit, wait, barrier, hazard, stream, all"},
   };
@@ -194,6 +215,27 @@ TEST(Tool, ExitCodeOfFindings) {
               c.code == 86 || contains(c.arguments, "same"))
         << o.text;
   }
+}
+
+/// Notes are not called faults.
+TEST(Tool, NotesAreCalledNotes) {
+  for (const auto& [fault, code] : {std::pair("odd", 0), std::pair("odd_race", 86)}) {
+    const Outcome o = shell("WAVESIM_CHECK_NOTES=1 " + std::string(WAVESIM_TOOL) +
+                            " --check -- " WAVESIM_FAULTY_PROGRAM " 0 " + fault);
+    EXPECT_EQ(o.code, code) << o.text;
+    EXPECT_TRUE(contains(o.text, code == 0 ? "wavesim: the checks found 1 note\n"
+                                           : "wavesim: the checks found 1 fault and 1 note\n"))
+        << o.text;
+    EXPECT_TRUE(contains(o.text, " (a note: legal, but odd)")) << o.text;
+  }
+}
+
+/// A name that no file can have: nothing is wrong until it is opened.
+TEST(Tool, CountersThatCannotBeWritten) {
+  const Outcome o =
+      run_tool("--json " + std::string(300, 'x') + " -- " WAVESIM_FAULTY_PROGRAM " 0 none");
+  EXPECT_EQ(o.code, 74) << o.text;
+  EXPECT_TRUE(contains(o.text, "wavesim: cannot write the counters to '")) << o.text;
 }
 
 /// The line that reads a column of the 32-wide tile has all conflicts of its kernel.

@@ -1,6 +1,7 @@
 // `wavesim -- PROGRAM ARGS…`: starts a HIP program with wavesim's libamdhip64.so.7 in front of any
 // other. Everything the library is asked to do travels in environment variables, so a program may
 // also be started without this tool.
+#include "checks/check_kind.hpp"
 #include "counters/rules.hpp"
 #include "machine/environment.hpp"
 #include "model/parameters.hpp"
@@ -8,10 +9,12 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -34,9 +37,9 @@ constexpr const char* footer =
     "  WAVESIM_MEMORY=BYTES, WAVESIM_DEVICES=N, WAVESIM_HANG_INSTRUCTIONS=N\n"
     "                              what the machine has, and when a kernel hangs\n"
     "\n"
-    "Exit codes of wavesim itself: 2 bad usage, 70 the kernel cannot go on, 86 a check found "
-    "something,\n"
-    "126 the program cannot be executed, 127 no such program.\n"
+    "Exit codes of wavesim itself: 2 bad usage, 70 the kernel cannot go on, 74 the counters cannot "
+    "be\nwritten, 86 a check found something, 126 the program cannot be executed, 127 no such "
+    "program.\n"
     "\n"
     "Examples: wavesim --counters --threads 2 -- ./softmax --rows 4096\n"
     "          wavesim --distances ./matmul --kernel bf16 --least-global 900";
@@ -68,6 +71,27 @@ public:
 int usage_error(const std::string& message) {
   fmt::print(stderr, "wavesim: {}\nTry 'wavesim --help'.\n", message);
   return wavesim::bad_usage_exit_code;
+}
+
+/// What is wrong with options that go without their value, which CLI11 would take from what
+/// follows, be it the separator, or leave empty; nothing where all is well.
+std::string missing_value(const CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc && *argv[i] == '-' && argv[i] != std::string_view("--"); ++i) {
+    const std::string_view word = argv[i], name = word.substr(0, word.find('='));
+    const CLI::Option* option = app.get_option_no_throw(std::string(name));
+    if (!option)
+      continue;
+    const bool attached = name.size() != word.size();
+    const bool empty = attached && name.size() + 1 == word.size();
+    if (name == "--check" && empty)
+      return fmt::format("--check= names no check; allowed: {}, all; or --check alone",
+                         fmt::join(wavesim::check_names, ", "));
+    if (option->get_items_expected_min() == 0)
+      continue;
+    if (empty || (!attached && (++i == argc || argv[i] == std::string_view("--"))))
+      return fmt::format("{} needs {}", name, option->get_type_name());
+  }
+  return "";
 }
 
 } // namespace
@@ -112,6 +136,8 @@ int main(int argc, char** argv) {
   app.add_flag("--rules", rules, "Print how every counter is counted, and on what evidence");
   // Everything from the first word that is no option belongs to the program.
   app.prefix_command();
+  if (const std::string problem = missing_value(app, argc, argv); !problem.empty())
+    return usage_error(problem);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
