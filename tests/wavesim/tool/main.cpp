@@ -89,7 +89,8 @@ std::string missing_value(const CLI::App& app, int argc, char** argv) {
     if (option->get_items_expected_min() == 0)
       continue;
     if (empty || (!attached && (++i == argc || argv[i] == std::string_view("--"))))
-      return fmt::format("{} needs {}", name, option->get_type_name());
+      return fmt::format("{} needs {}", name, // without what is allowed, which CLI11 appends
+                         option->get_type_name().substr(0, option->get_type_name().find(':')));
   }
   return "";
 }
