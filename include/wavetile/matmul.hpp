@@ -267,7 +267,8 @@ matmul_problem matmul_problem_of(view<A, Rank> a, view<B, Rank> b, view<D, Rank>
 
 /// D = epilogue(alpha op(A) op(B)), with op(A) of M x K and op(B) of K x N elements, row-major:
 /// views of rank 2, or of rank 3 for a batch of products (any number; a batch stride of 0 repeats
-/// a, b).
+/// a, b). The epilogue is a chain of steps, kernels/matmul/epilogue.hpp:
+/// `matmul(a, b, d, {}, stream, epilogue::chain(epilogue::bias_columns{bias}, epilogue::relu{}))`.
 ///
 /// Types of a and b: fp64, fp32, fp16, bf16 or int8 (both the same), or any two of the fnuz fp8
 /// types; HIP's own types too. Sums are formed in fp64, int32 (wrapping) or else fp32. d: fp64 of
