@@ -24,7 +24,7 @@ def jobs():
         for dtype, rows, columns in shapes:
             for warps in WARPS:
                 arguments = {"x": dtype, "y": dtype, "columns": columns}
-                if kernel == "layer_norm":
+                if kernel.endswith("norm"):
                     arguments = {"x": dtype, "y": dtype, "weight": dtype, "columns": columns, "epsilon": 1e-5}
                 yield (f"{kernel}/{dtype}/{rows}x{columns}@{warps}-warps", kernel, arguments, {"BLOCK": columns},
                        (rows, 1), {"num_warps": warps})

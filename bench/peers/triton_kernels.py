@@ -1,4 +1,4 @@
-"""Kernels in Triton as its tutorials build them: a row a program for softmax and layer norm, tiles with grouped order
+"""Kernels in Triton as its tutorials build them: a row a program for softmax and norms, tiles with grouped order
 for the matrix product, online softmax over blocks of keys for attention."""
 
 import triton
@@ -27,6 +27,17 @@ def layer_norm(x, y, weight, columns, epsilon, BLOCK: tl.constexpr):
     scale = 1 / tl.sqrt(tl.sum(centred * centred, axis=0) / columns + epsilon)
     factor = tl.load(weight + at, mask=inside).to(tl.float32)
     tl.store(y + row * columns + at, (centred * scale * factor).to(y.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def rms_norm(x, y, weight, columns, epsilon, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    inside = at < columns
+    values = tl.load(x + row * columns + at, mask=inside, other=0.0).to(tl.float32)
+    scale = 1 / tl.sqrt(tl.sum(values * values, axis=0) / columns + epsilon)
+    factor = tl.load(weight + at, mask=inside).to(tl.float32)
+    tl.store(y + row * columns + at, (values * scale * factor).to(y.dtype.element_ty), mask=inside)
 
 
 @triton.jit

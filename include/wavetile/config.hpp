@@ -84,10 +84,12 @@
 #endif
 
 /// Marks a kernel whose workgroups always have `size` work-items: registers are budgeted for that.
-/// `WAVETILE_WORKGROUPS` budgets them on NVIDIA GPUs for `groups` workgroups of an SM at a time.
+/// `WAVETILE_WORKGROUPS` budgets them for `groups` workgroups of a CU or SM at a time.
 #if WAVETILE_HIP
 #define WAVETILE_WORKGROUP_SIZE(size) __attribute__((amdgpu_flat_work_group_size(size, size)))
-#define WAVETILE_WORKGROUPS(size, groups) WAVETILE_WORKGROUP_SIZE(size)
+#define WAVETILE_WORKGROUPS(size, groups)                                                          \
+  __attribute__((amdgpu_flat_work_group_size(size, size),                                          \
+                 amdgpu_waves_per_eu((groups) * (size) < 512 ? 1 : (groups) * (size) / 256)))
 #elif WAVETILE_CUDA
 #define WAVETILE_WORKGROUP_SIZE(size) __launch_bounds__(size)
 #define WAVETILE_WORKGROUPS(size, groups) __launch_bounds__(size, groups)

@@ -111,6 +111,14 @@ status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arg
   return run(&norm_stream_rows<Types, config(kind::stream)>);
 }
 
+/// `norm_arguments::exact_slots`.
+inline int32_t exact_slots_of(const norm_plan& plan, const norm_problem& problem, int axes) {
+  const bool known = axes == 1 && problem.columns % plan.chunk == 0 && problem.rows < (1ll << 31) &&
+                     plan.config.keeps_row();
+  const int64_t team = plan.config.method == norm_method::lanes ? wave_size : plan.config.threads();
+  return known ? static_cast<int32_t>(divide_up(problem.columns / plan.chunk, team)) : 0;
+}
+
 /// An option that must be a finite number of at least (or above) 0.
 inline status check_option(const char* name, float value, bool zero_allowed) {
   if (is_finite(value) && (value > 0 || (zero_allowed && value == 0)))
@@ -223,9 +231,10 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
       arguments.scales = arrays.scales.data;
     const operand& residual = has_residual ? call.residual : call.x;
     const operand& sum = has_residual ? call.sum : call.x;
-    arguments.map = map_rows<4>({&call.x, &residual, &sum, &call.y});
+    arguments.map = map_rows<4>({&call.x, &call.y, &residual, &sum});
     arguments.rows = call.problem.rows;
     arguments.columns = call.problem.columns;
+    arguments.exact_slots = exact_slots_of(chosen, call.problem, arguments.map.axes);
     arguments.teams = chosen.groups / chosen.parts * chosen.rows_per_group;
     arguments.parts = chosen.parts;
     arguments.part_chunks = chosen.part_chunks;

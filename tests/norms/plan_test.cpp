@@ -36,6 +36,11 @@ TEST(norm_plan, grows_with_the_row) {
     EXPECT_EQ(plan(matrix(100, 2 * c.fp32_columns, data_type::bf16), mi300x).kernel, c.expected)
         << c.fp32_columns;
   }
+  // a wave a row is a workgroup of its own; small workgroups have two waves, or four
+  EXPECT_EQ(plan(matrix(100, 1024), mi300x).groups, 100);
+  EXPECT_EQ(plan(matrix(100, 1024), mi300x).config.waves, 1);
+  EXPECT_EQ(plan(matrix(100, 2048), mi300x).config.waves, 2);
+  EXPECT_EQ(plan(matrix(100, 2052), mi300x).config.waves, 4);
   auto with_residual = matrix(100, 32768);
   with_residual.has_residual = true;
   EXPECT_EQ(plan(with_residual, mi300x).kernel, kernel::large_workgroup);
@@ -45,6 +50,8 @@ TEST(norm_plan, grows_with_the_row) {
 
 TEST(norm_plan, has_as_many_workgroups_as_the_device_holds) {
   EXPECT_EQ(plan(matrix(10, 4096), mi300x).groups, 10);
+  EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 1024), mi300x).groups, 304 * 32);
+  EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 2048), mi300x).groups, 304 * 16);
   EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 4096), mi300x).groups, 304 * 8);
   EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 16384), mi300x).groups, 304 * 2);
   EXPECT_EQ(plan(matrix(std::int64_t{1} << 40, 32768), mi300x).groups, 304); // fill a CU

@@ -95,6 +95,66 @@ TEST(norm_views, leading_axes_may_lie_anywhere) {
   }
 }
 
+// Rows at even steps, which have code of their own for whole chunks, and the same rows elsewhere.
+template <norm_kind Kind, class T>
+void expect_same_at_uneven_steps(std::int64_t n) {
+  constexpr std::int64_t a = 3, b = 2;
+  const std::int64_t gap = 8;
+  const auto size = static_cast<std::size_t>(n);
+  const auto values = random_normals<T>(a * (b * size + gap), 5, 1, 0.5);
+  const auto weights = random_normals<T>(size, 6);
+  device_buffer<T> x(values), w(weights), y(a * b * size), even(a * b * size);
+  std::vector<T> packed;
+  for (std::int64_t i = 0; i < a; ++i)
+    packed.insert(packed.end(), values.begin() + i * (b * n + gap),
+                  values.begin() + i * (b * n + gap) + b * n);
+  device_buffer<T> x_even(packed);
+  const auto run = [&](const T* from, std::int64_t outer, T* to) {
+    const norm_arrays arrays{.x = make_strided_view<const T, 3>(from, {a, b, n}, {outer, n, 1}),
+                             .y = make_view(to, a, b, n),
+                             .weight = make_view(const_cast<const T*>(w.data()), n)};
+    const status outcome = Kind == norm_kind::rms ? rms_norm(arrays) : layer_norm(arrays);
+    ASSERT_TRUE(outcome.ok()) << outcome.message();
+  };
+  run(x.data(), b * n + gap, y.data());
+  run(x_even.data(), b * n, even.data());
+  ASSERT_TRUE(verify_bits(y.download(), even.download())) << n;
+}
+
+TEST(norm_layout, uneven_steps_between_rows_change_no_bit) {
+  for (const std::int64_t chunks : {65, 128, 129, 192, 193, 255, 256, 257, 385, 513, 700, 1025}) {
+    expect_same_at_uneven_steps<norm_kind::layer, bf16>(8 * chunks);
+    expect_same_at_uneven_steps<norm_kind::rms, float>(4 * chunks);
+  }
+}
+
+// NaNs of every payload come through rounding, and spoil their own row or column only.
+TEST(norm_specials, nans_of_all_payloads_stay_nans) {
+  constexpr std::int64_t rows = 4;
+  for (const std::int64_t n : {1024, 1001, 4096}) {
+    const auto count = static_cast<std::size_t>(n);
+    auto x = random_normals<bf16>(rows * count, 1);
+    auto w = random_normals<bf16>(count, 2);
+    x[1 * count + 7] = bf16::from_bits(0x7FFF);
+    x[2 * count + count - 1] = bf16::from_bits(0xFFFF);
+    w[5] = bf16::from_bits(0x7FFF);
+    w[count - 2] = bf16::from_bits(0xFF81);
+    device_buffer<bf16> x_buffer(x), w_buffer(w), y(rows * count);
+    for (const bool rms : {true, false}) {
+      const norm_arrays arrays{.x = make_view(const_cast<const bf16*>(x_buffer.data()), rows, n),
+                               .y = make_view(y.data(), rows, n),
+                               .weight = make_view(const_cast<const bf16*>(w_buffer.data()), n)};
+      ASSERT_TRUE((rms ? rms_norm(arrays) : layer_norm(arrays)).ok());
+      const auto got = y.download();
+      for (std::size_t i = 0; i < rows * count; ++i) {
+        const std::size_t row = i / count, column = i % count;
+        const bool spoilt = row == 1 || row == 2 || column == 5 || column == count - 2;
+        ASSERT_EQ(std::isnan(as_double(got[i])), spoilt) << row << ", " << column << " of " << n;
+      }
+    }
+  }
+}
+
 TEST(norm_stream_order, graphs_capture_and_repeat) {
   hipStream_t stream = nullptr;
   WAVETILE_TEST_HIP(hipStreamCreate(&stream));

@@ -65,15 +65,15 @@ struct norm_quantiser {
 template <class T, int Chunk, int Slots, bool Present, bool Kept, int Neutral>
 class norm_parameters {
 public:
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_parameters(const T* from,
-                                                        const row_share<Chunk>& share)
+  template <class Share>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_parameters(const T* from, const Share& share)
       : from_(from) {
     if constexpr (Present && Kept)
       tile_.load(from, share, share.all);
   }
   /// For chunks the lane owns.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<float, Chunk> chunk(const row_share<Chunk>& share,
-                                                                int slot) {
+  template <class Share>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<float, Chunk> chunk(const Share& share, int slot) {
     vec<float, Chunk> values;
     vec<T, Chunk> raw{};
     if constexpr (Present && Kept)
@@ -86,7 +86,8 @@ public:
     return values;
   }
   /// For lanes that have a column of the tail.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE float tail(const row_share<Chunk>& share) const {
+  template <class Share>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE float tail(const Share& share) const {
     if constexpr (Present && Kept)
       return convert<float>(tile_.tail());
     else if constexpr (Present)

@@ -84,11 +84,12 @@ constexpr int slots_within(int registers, int bytes) {
 constexpr norm_config common_norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes) {
   constexpr int usual = 16; // registers for the row, where rows are short enough
   constexpr int few_waves = 256 / wave_size;
+  constexpr int alone = wave_size == 64 ? 1 : 4; // a CU takes 32 workgroups: as many as waves
   switch (kernel) {
   case norm_kernel::short_rows:
     return {norm_method::lanes, 4, 1};
   case norm_kernel::wave_rows:
-    return {norm_method::lanes, 4, slots_within(usual, chunk_bytes)};
+    return {norm_method::lanes, alone, slots_within(usual, chunk_bytes)};
   case norm_kernel::small_workgroup:
     return {norm_method::workgroup, few_waves, slots_within(usual, chunk_bytes)};
   case norm_kernel::workgroup:

@@ -9,33 +9,39 @@
 
 namespace wavetile::kernels {
 
-/// Cuts that one name stands for, from the smallest: one on gfx942.
-constexpr int norm_cuts_of([[maybe_unused]] norm_kernel kernel) {
+/// Cuts that one name stands for, from the smallest: on gfx942 small workgroups have two or four
+/// waves, since what each wave does once for its row is as much as 16 elements a lane cost.
+constexpr int norm_cuts_of(norm_kernel kernel) {
 #if WAVETILE_CUDA
   return detail::cuda_norm_cuts(kernel);
 #else
-  return 1;
+  return kernel == norm_kernel::small_workgroup ? 2 : 1;
 #endif
 }
 
 /// One of them; arguments as of `common_norm_config_of`.
 constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes,
-                                     [[maybe_unused]] int cut = 0) {
+                                     int cut = 0) {
 #if WAVETILE_CUDA
   if (norm_config own; detail::cuda_norm_cut(kernel, chunk_bytes, loaded_bytes, cut, own))
     return own;
 #endif
-  return common_norm_config_of(kernel, chunk_bytes, loaded_bytes);
+  norm_config common = common_norm_config_of(kernel, chunk_bytes, loaded_bytes);
+  if (cut < norm_cuts_of(kernel) - 1)
+    common.waves /= 2;
+  return common;
 }
 
-/// Workgroups that a compute unit is to hold, where that bounds the registers of a lane: not on
-/// gfx942. `plain`: without residual and 8-bit results.
-constexpr int norm_groups_of([[maybe_unused]] norm_kind kind, [[maybe_unused]] bool plain,
-                             [[maybe_unused]] norm_config config) {
+/// Workgroups that a compute unit is to hold, where that bounds the registers of a lane: on gfx942
+/// as many as it can, 32 waves, where rows leave room. `plain`: without residual and 8-bit results.
+/// `parameters`: registers of a lane for weight and bias.
+constexpr int norm_groups_of([[maybe_unused]] norm_kind kind, bool plain, norm_config config,
+                             [[maybe_unused]] int parameters) {
 #if WAVETILE_CUDA
   return detail::cuda_norm_groups(kind, plain, config);
 #else
-  return 1;
+  return plain && config.keeps_row() && config.slots <= 4 && parameters <= 16 ? 32 / config.waves
+                                                                              : 1;
 #endif
 }
 

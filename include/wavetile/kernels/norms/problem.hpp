@@ -42,6 +42,12 @@ struct norm_types {
   static constexpr int chunk_bytes = chunk * static_cast<int>(sizeof(held));
   static constexpr int loaded_bytes =
       has_residual ? chunk * static_cast<int>(sizeof(input) + sizeof(residual)) : chunk_bytes;
+  /// Every NaN among bf16 results is one that a bf16 operand brought, or 0x7FC00000.
+  template <class T>
+  static constexpr bool is_bf16 = wavetile::detail::is_same_v<T, bf16>;
+  static constexpr bool makes_plain_nans =
+      WAVETILE_AMDGCN && scaling == norm_scaling::none && is_bf16<Output> && is_bf16<held> &&
+      (!has_weight || is_bf16<Weight>)&&(!has_bias || is_bf16<Bias>);
   /// Bytes of weight and bias of an element.
   static constexpr int parameter_bytes = (has_weight ? static_cast<int>(sizeof(weight)) : 0) +
                                          (has_bias ? static_cast<int>(sizeof(bias)) : 0);
@@ -58,8 +64,9 @@ constexpr norm_config norm_config_for(norm_kernel kernel) {
   return norm_cut_for<Types>(kernel, 0);
 }
 template <class Types, norm_config Config>
-inline constexpr int norm_groups_for = norm_groups_of(
-    Types::kind, !Types::has_residual && Types::scaling == norm_scaling::none, Config);
+inline constexpr int norm_groups_for =
+    norm_groups_of(Types::kind, !Types::has_residual && Types::scaling == norm_scaling::none,
+                   Config, Config.slots* Types::chunk* Types::parameter_bytes / 4);
 
 /// Whether a lane keeps its share of weight and bias from row to row: in as many registers as leave
 /// room for the rest.
@@ -71,24 +78,36 @@ constexpr bool keeps_parameters(norm_config config, int chunk, int chunk_bytes, 
          config.slots * chunk * parameter_bytes <= (config.waves > 4 ? 128 : 256);
 }
 
+/// Whether kernels have code of their own for rows of so many slots: see rows.hpp.
+constexpr bool norm_slots_known([[maybe_unused]] norm_config config, [[maybe_unused]] int slots) {
+#if WAVETILE_CUDA
+  return false;
+#else
+  return config.keeps_row() && slots > 0 && config.slots <= 4 && 2 * slots >= config.slots;
+#endif
+}
+
 /// Arguments of a kernel. Teams take rows t, t + teams, …
 template <class Types>
 struct norm_arguments {
   const typename Types::input* x;
-  const typename Types::residual* residual;
-  typename Types::held* sum;
   typename Types::output* y;
   const typename Types::weight* weight;
   const typename Types::bias* bias;
-  float* scales;  ///< per_row: [rows]
-  row_map<4> map; ///< x, residual, sum, y
+  const typename Types::residual* residual;
+  typename Types::held* sum;
   int64_t rows;
-  int64_t columns;
   int64_t teams; ///< working at a time
+  int64_t columns;
   float epsilon;
-  float per_column;    ///< 1 / columns
+  float per_column; ///< 1 / columns
+  /// Slots that rows take, where they lie at even steps, have no tail and are fewer than 2^31;
+  /// else 0.
+  int32_t exact_slots;
+  row_map<4> map;      ///< x, y, residual, sum
   float output_factor; ///< given: 1 / scale
   uint32_t lanes_log2; ///< short rows: lanes of a row, log2
+  float* scales;       ///< per_row: [rows]
   // split: workgroup i has part i mod parts of rows i / parts, i / parts + teams, …
   uint32_t parts;
   int64_t part_chunks;

@@ -125,7 +125,7 @@ WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_split_apply(norm_arguments<T
         const norm_stream<Types, slots> stream(args, row, own.run, lane, team_size);
         const auto* from = [&] {
           if constexpr (Types::has_residual)
-            return static_cast<const typename Types::held*>(args.sum) + stream.offset[2];
+            return static_cast<const typename Types::held*>(args.sum) + stream.offset[3];
           else
             return args.x + stream.offset[0];
         }();
@@ -192,7 +192,7 @@ WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_split_apply(norm_arguments<T
             if (own.part == 0 && begin == own.run.begin && lane == 0)
               args.scales[row] = scale;
           }
-          output* const y = args.y + stream.offset[3];
+          output* const y = args.y + stream.offset[1];
 #pragma unroll
           for (int i = 0; i < slots; ++i)
             if (owns(i)) {

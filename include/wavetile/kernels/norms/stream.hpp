@@ -93,8 +93,8 @@ struct norm_stream {
   template <class Each, class Last>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void first_reading(Each each, Last last) const {
     if constexpr (Types::has_residual) {
-      const typename Types::residual* residual = args.residual + offset[1];
-      held* const sum = args.sum + offset[2];
+      const typename Types::residual* residual = args.residual + offset[2];
+      held* const sum = args.sum + offset[3];
       read(
           args.x + offset[0],
           [&](vec<float, chunk> values, int64_t column) {
@@ -152,7 +152,7 @@ struct norm_stream {
                                                           Each each, Last last) const {
     const held* from = nullptr;
     if constexpr (Types::has_residual)
-      from = args.sum + offset[2];
+      from = args.sum + offset[3];
     else
       from = args.x + offset[0];
     const auto value_of = [&](float h, float weight, float bias) {
@@ -246,7 +246,7 @@ WAVETILE_WORKGROUP_SIZE(Config.threads()) void norm_stream_rows(norm_arguments<T
         if (team.lane() == 0)
           args.scales[number] = scale;
       }
-      output* const y = args.y + row.offset[3];
+      output* const y = args.y + row.offset[1];
       row.next_reading(
           statistics,
           [&](vec<float, chunk> values, int64_t column) {

@@ -31,8 +31,9 @@ struct row_prefix {
   uint32_t tail;
 };
 
-/// A lane's share of a row of fewer than 2^31 columns.
-template <int Chunk>
+/// A lane's share of a row of fewer than 2^31 columns. `Exact`, where it is not 0: the row takes as
+/// many slots, of which only the last is not filled by all lanes, and has no tail.
+template <int Chunk, int Exact = 0>
 struct row_share {
   uint32_t lane;  ///< of this lane in its team
   uint32_t team;  ///< lanes of the team; the same in all lanes of the wave
@@ -42,12 +43,23 @@ struct row_share {
                                                   uint32_t columns)
       : lane(own_lane), team(team_lanes), all{columns / Chunk, columns % Chunk} {}
 
+  /// The same share, when so much is known of the row; 0: nothing.
+  template <int Slots>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share<Chunk, Slots> exactly() const {
+    row_share<Chunk, Slots> copy(lane, team, 0);
+    copy.all = {all.chunks, Slots == 0 ? all.tail : 0};
+    return copy;
+  }
+
   /// The same share, of which the optimiser does not know that it is: else it forms the conditions
   /// of all slots once and keeps them, two scalar registers each, as long as they may be needed.
+  /// With `Exact` there is but one: `Always` keeps addresses from being formed once, too.
+  template <bool Always = false>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share afresh() const {
     row_share copy = *this;
 #if WAVETILE_AMDGCN
-    asm volatile("" : "+v"(copy.lane));
+    if constexpr (Exact == 0 || Always)
+      asm volatile("" : "+v"(copy.lane));
 #endif
     return copy;
   }
@@ -63,6 +75,8 @@ struct row_share {
   /// `Slots`; uniform. Finer steps save little work and cost a scalar condition each.
   template <int Slots>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool in_use(int slot) const {
+    if constexpr (Exact != 0)
+      return true;
     constexpr int step = Slots > 4 ? Slots / 4 : 1;
     const int first = slot / step * step;
     return first == 0 || static_cast<uint32_t>(first) * team < all.chunks;
@@ -77,15 +91,27 @@ struct row_share {
     return static_cast<int>(static_cast<uint32_t>(slot) * team * Chunk) + element;
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool owns(int slot, row_prefix prefix) const {
-    return lane + static_cast<uint32_t>(slot) * team < prefix.chunks;
+    return slot < Exact - 1 || lane + static_cast<uint32_t>(slot) * team < prefix.chunks;
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool owns_tail(row_prefix prefix) const {
+    return Exact == 0 && lane < prefix.tail;
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t tail_column() const {
     return all.chunks * Chunk + lane;
   }
-  /// Where the lane's chunk of a slot starts: a scalar step, then the lane's.
+  /// Where the lane's chunk of a slot starts: a scalar step, then the lane's. With `Exact` that is
+  /// in bytes of 32 bits, which an access adds by itself.
   template <class T>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE T* at(T* row, int slot) const {
-    return row + static_cast<uint32_t>(slot) * team * Chunk + lane * Chunk;
+    T* const start = row + static_cast<uint32_t>(slot) * team * Chunk;
+    if constexpr (Exact != 0) {
+      using byte =
+          wavetile::detail::conditional_t<wavetile::detail::is_const_v<T>, const char, char>;
+      constexpr auto bytes = static_cast<uint32_t>(Chunk * sizeof(T));
+      return reinterpret_cast<T*>(reinterpret_cast<byte*>(start) + lane * bytes);
+    } else {
+      return start + lane * Chunk;
+    }
   }
 };
 
@@ -144,28 +170,35 @@ class row_tile {
 public:
   /// Reads the lane's share of the prefix of `row`. All loads are issued before the first is
   /// needed. What is not read holds anything.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const T* row, const row_share<Chunk>& share,
-                                                  row_prefix prefix) {
+  template <int Exact>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  load(const T* row, const row_share<Chunk, Exact>& share, row_prefix prefix) {
 #pragma unroll
     for (int k = 0; k < Slots; ++k) {
-      body_[k].make_anything();
+      if (k >= Exact - 1)
+        body_[k].make_anything();
       if (share.owns(k, prefix))
         body_[k].load(share.at(row, k));
     }
     tail_ = T{};
-    if (share.lane < prefix.tail)
+    if (share.owns_tail(prefix))
       tail_ = row[share.tail_column()];
   }
 
   /// The same, but the elements of chunks that are not read, in slots that are in use, hold
   /// `other`: nobody needs to ask later which ones were read.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_or(const T* row, const row_share<Chunk>& share,
-                                                     row_prefix prefix, T other) {
+  template <int Exact>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  load_or(const T* row, const row_share<Chunk, Exact>& share, row_prefix prefix, T other) {
     uint32_t word = 0;
     for (size_t at = 0; at < sizeof word; at += sizeof other)
       __builtin_memcpy(reinterpret_cast<unsigned char*>(&word) + at, &other, sizeof other);
 #pragma unroll
     for (int k = 0; k < Slots; ++k) {
+      if (k < Exact - 1) {
+        body_[k].load(share.at(row, k));
+        continue;
+      }
       body_[k].make_anything();
       if (Slots <= 4 || share.template in_use<Slots>(k)) {
         body_[k].fill(word);
@@ -174,17 +207,10 @@ public:
       }
     }
     tail_ = T{};
-    if (share.lane < prefix.tail)
+    if (share.owns_tail(prefix))
       tail_ = row[share.tail_column()];
   }
 
-  /// In place of a load: what is not put holds anything.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void clear() {
-#pragma unroll
-    for (int k = 0; k < Slots; ++k)
-      body_[k].make_anything();
-    tail_ = T{};
-  }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void put(int slot, const vec<T, Chunk>& value) {
     body_[slot].put(value);
   }
@@ -205,8 +231,9 @@ private:
 };
 
 /// `body(slot)` for every slot that a lane of the team fills.
-template <int Slots, int Chunk, class Body>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void for_slots(const row_share<Chunk>& share, Body body) {
+template <int Slots, int Chunk, int Exact, class Body>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void for_slots(const row_share<Chunk, Exact>& share,
+                                                     Body body) {
 #pragma unroll
   for (int k = 0; k < Slots; ++k)
     if (share.template in_use<Slots>(k))
@@ -215,14 +242,14 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void for_slots(const row_share<Chunk>& sha
 
 /// Writes `value(slot)`, a vec of fp32, and for the tail `tail()` to the lane's share of the prefix
 /// of `row`.
-template <int Slots, class T, int Chunk, class Value, class Tail>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(T* row, const row_share<Chunk>& share,
+template <int Slots, class T, int Chunk, int Exact, class Value, class Tail>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(T* row, const row_share<Chunk, Exact>& share,
                                                      row_prefix prefix, Value value, Tail tail) {
 #pragma unroll
   for (int k = 0; k < Slots; ++k)
     if (share.owns(k, prefix))
       store_chunk(share.at(row, k), convert<T>(value(k)));
-  if (share.lane < prefix.tail)
+  if (share.owns_tail(prefix))
     row[share.tail_column()] = convert<T>(static_cast<float>(tail()));
 }
 

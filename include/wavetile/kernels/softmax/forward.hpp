@@ -3,23 +3,13 @@
 /// once.
 #pragma once
 
+#include <wavetile/kernels/rows/finite_bf16.hpp>
 #include <wavetile/kernels/rows/team.hpp>
 #include <wavetile/kernels/softmax/forward_math.hpp>
 
 #if WAVETILE_GPU
 
 namespace wavetile::kernels {
-
-/// Numbers that are no NaN, or the NaN 0x7FC00000, rounded to nearest even.
-template <class Bf16, int N>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<Bf16, N> to_bf16_finite(const vec<float, N>& values) {
-  static_assert(N % 2 == 0);
-  vec<uint32_t, N / 2> words;
-#pragma unroll
-  for (int i = 0; i < N; i += 2)
-    words[i / 2] = pack_bf16<bf16_rounding::nearest_even_finite>(values[i], values[i + 1]);
-  return wavetile::detail::bit_cast<vec<Bf16, N>>(words);
-}
 
 /// One row, or with a lanes team one row a team; `active` is false for teams beyond the last row.
 template <class Types, softmax_config Config, class Team>
