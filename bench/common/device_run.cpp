@@ -98,8 +98,9 @@ void report_counts(benchmark::State& state, const work& least, const wavesim_cou
   if (least.flops > 0) {
     set("flops", least.flops);
     set("bytes", number(static_cast<std::uint64_t>(least.bytes_read + least.bytes_written)));
-    set("sim_flops/clock", least.flops / bound);
-    if (least.flops_per_clock > 0)
+    if (bound > 0) // 0: work of a library that ran nothing on the simulated device
+      set("sim_flops/clock", least.flops / bound);
+    if (bound > 0 && least.flops_per_clock > 0)
       set("%sim_matrix_bound", 100 * least.flops / least.flops_per_clock / bound);
   }
 }

@@ -87,9 +87,13 @@
 /// `WAVETILE_WORKGROUPS` budgets them for `groups` workgroups of a CU or SM at a time.
 #if WAVETILE_HIP
 #define WAVETILE_WORKGROUP_SIZE(size) __attribute__((amdgpu_flat_work_group_size(size, size)))
+#if defined(__OPTIMIZE__)
 #define WAVETILE_WORKGROUPS(size, groups)                                                          \
   __attribute__((amdgpu_flat_work_group_size(size, size),                                          \
                  amdgpu_waves_per_eu((groups) * (size) < 512 ? 1 : (groups) * (size) / 256)))
+#else // registers are not looked after
+#define WAVETILE_WORKGROUPS(size, groups) WAVETILE_WORKGROUP_SIZE(size)
+#endif
 #elif WAVETILE_CUDA
 #define WAVETILE_WORKGROUP_SIZE(size) __launch_bounds__(size)
 #define WAVETILE_WORKGROUPS(size, groups) __launch_bounds__(size, groups)

@@ -33,15 +33,14 @@ constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int lo
 }
 
 /// Workgroups that a compute unit is to hold, where that bounds the registers of a lane: on gfx942
-/// as many as it can, 32 waves, where rows leave room. `plain`: without residual and 8-bit results.
-/// `parameters`: registers of a lane for weight and bias.
+/// as many as it can, 32 waves, where rows leave room. `plain`: without residual and 8-bit results;
+/// `uniform`: x, y and weight are of one type, and there is no bias.
 constexpr int norm_groups_of([[maybe_unused]] norm_kind kind, bool plain, norm_config config,
-                             [[maybe_unused]] int parameters) {
+                             [[maybe_unused]] bool uniform) {
 #if WAVETILE_CUDA
   return detail::cuda_norm_groups(kind, plain, config);
 #else
-  return plain && config.keeps_row() && config.slots <= 4 && parameters <= 16 ? 32 / config.waves
-                                                                              : 1;
+  return plain && uniform && config.keeps_row() && config.slots <= 4 ? 32 / config.waves : 1;
 #endif
 }
 

@@ -63,10 +63,17 @@ template <class Types>
 constexpr norm_config norm_config_for(norm_kernel kernel) {
   return norm_cut_for<Types>(kernel, 0);
 }
+/// x, y and weight are of one type, and there is no bias.
+template <class Types>
+inline constexpr bool is_uniform =
+    !Types::has_bias && wavetile::detail::is_same_v<typename Types::held, typename Types::output> &&
+    (!Types::has_weight ||
+     wavetile::detail::is_same_v<typename Types::held, typename Types::weight>);
 template <class Types, norm_config Config>
-inline constexpr int norm_groups_for =
-    norm_groups_of(Types::kind, !Types::has_residual && Types::scaling == norm_scaling::none,
-                   Config, Config.slots* Types::chunk* Types::parameter_bytes / 4);
+inline constexpr int norm_groups_for = norm_groups_of(Types::kind,
+                                                      !Types::has_residual &&
+                                                          Types::scaling == norm_scaling::none,
+                                                      Config, is_uniform<Types>);
 
 /// Whether a lane keeps its share of weight and bias from row to row: in as many registers as leave
 /// room for the rest.

@@ -52,7 +52,7 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
 
   const auto share = whole.template afresh<true>();
   float per_column = args.per_column, epsilon = args.epsilon;
-#if WAVETILE_AMDGCN
+#if WAVETILE_AMDGCN && defined(__OPTIMIZE__)
   if constexpr (Exact != 0) // else copies of them stay in vector registers from row to row
     asm volatile("" : "+s"(per_column), "+s"(epsilon));
 #endif
@@ -219,7 +219,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_of_rows(const norm_arguments<Typ
   if constexpr (Exact != 0) {
     const auto rows = static_cast<uint32_t>(args.rows);
     for (uint32_t row = first; row < rows; row += static_cast<uint32_t>(args.teams)) {
-#if WAVETILE_AMDGCN // not to be turned into additions, which need more before the first row
+#if WAVETILE_AMDGCN &&                                                                             \
+    defined(__OPTIMIZE__) // not to be turned into additions, which need more before the first row
       asm volatile("" : "+s"(row));
 #endif
       for (int i = 0; i < 4; ++i)
