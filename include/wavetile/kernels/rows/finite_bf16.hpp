@@ -5,6 +5,8 @@
 #include <wavetile/core/bits.hpp>
 #include <wavetile/core/vec.hpp>
 
+#if WAVETILE_GPU
+
 namespace wavetile::kernels {
 
 /// To nearest even; for numbers, and for NaNs whose lower 16 bits are not all ones, as are those
@@ -21,3 +23,5 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<Bf16, N> to_bf16_finite(const vec<floa
 }
 
 } // namespace wavetile::kernels
+
+#endif

@@ -6,6 +6,8 @@
 #include <wavetile/core/math.hpp>
 #include <wavetile/core/vec.hpp>
 
+#if WAVETILE_GPU
+
 namespace wavetile::kernels {
 
 namespace detail {
@@ -93,3 +95,5 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE float sum_of(const vec<float, N>& values) 
 }
 
 } // namespace wavetile::kernels
+
+#endif
