@@ -48,7 +48,7 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
   constexpr bool once = Exact != 0 && Slots * chunk * (4 + Types::parameter_bytes) <= room;
   // What the lane does not own holds zeros, or is left out each time: long rows have no registers
   // for other conditions.
-  constexpr bool zeros = Types::has_residual || Slots <= 4;
+  constexpr bool zeros = Types::has_residual || (!WAVETILE_CUDA && Slots <= 4);
 
   const auto share = whole.template afresh<true>();
   float per_column = args.per_column, epsilon = args.epsilon;
@@ -107,7 +107,14 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
   const auto lane_sum = [&](auto add, float last) {
     vec<float, chunk> sums{};
     const auto again = share.afresh();
-    for_slots<Slots>(again, [&](int k) { sums = add(sums, k, again.owns(k, mine)); });
+    for_slots<Slots>(again, [&](int k) {
+      const bool owned = again.owns(k, mine);
+#if WAVETILE_CUDA // one branch, most often the same in all lanes, in place of a select an element
+      if (!owned)
+        return;
+#endif
+      sums = add(sums, k, owned);
+    });
     if constexpr (Exact == 0)
       sums[0] += last;
     return sum_of(sums);
