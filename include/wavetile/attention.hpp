@@ -36,6 +36,7 @@ struct attention_options {
   attention_axes axes = attention_axes::bshd;
   attention_sequences sequences = {};
   view<float, 3> lse = {}; ///< batch, head, position; written unless its pointer is null
+  attention_choice kernel = attention_choice::automatic; ///< refused where there is none such
 };
 
 namespace detail {
@@ -65,6 +66,7 @@ inline attention_problem describe_attention(const kernels::attention_arrays& arr
   problem.anchor = options.anchor;
   problem.window = options.window;
   problem.lse = options.lse.data != nullptr;
+  problem.kernel = options.kernel;
   return problem;
 }
 
@@ -110,11 +112,13 @@ inline status check_attention(attention_call& call, const attention_options& opt
 template <class Types, int Index>
 status launch_attention(const attention_plan& plan,
                         const kernels::attention_arguments<Types>& arguments, hipStream_t stream) {
-  if constexpr (Index == attention_head_count) {
+  constexpr int cuts = kernels::attention_cuts(Types::form);
+  if constexpr (Index == attention_head_count * cuts) {
     return status::failure(status_code::unsupported_shape, "head dimension", "no kernel");
   } else {
-    constexpr attention_config config = kernels::attention_config_of(attention_heads[Index]);
-    if (plan.config.head == config.head)
+    constexpr attention_config config = kernels::attention_config_of(
+        attention_heads[Index / cuts], Types::form, Index % cuts, Types::mask::kind);
+    if (plan.config == config)
       return launch_groups(&kernels::attention_prefill<Types, config>, plan.groups,
                            config.threads(), 1, &kernels::attention_arguments<Types>::first_group,
                            arguments, stream, config.dynamic_lds_bytes());
@@ -256,7 +260,8 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// i is key i + keys - queries (`causal_anchor::bottom_right`) or key i (`top_left`); `causal`
 /// shows it the keys up to there, a window those from `left` before to `right` after. A query that
 /// sees no key gets zeros and an LSE of -infinity. Blocks of 64 keys (32 for more than 128
-/// elements) that a wave's 32 rows (16 or 32 on NVIDIA GPUs) do not see cost nothing.
+/// elements, and on gfx942 for 128 with an additive mask) that a wave's 32 rows (16 or 32 on NVIDIA
+/// GPUs) do not see cost nothing.
 ///
 /// Arithmetic: scores and softmax in fp32; p relative to a running maximum, rounded to the type of
 /// v (nearest; ties to even, of bf16 on gfx942 up) for the product with v, summed unrounded;
@@ -271,13 +276,15 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 ///
 /// lse[b,h,i] = ln(sum over j of exp l[j]), fp32.
 ///
-/// Which kernel runs: `plan(attention_problem_of(q, k, v, o, options), device)`; LDS at most 48 KiB
-/// a workgroup, no scratch. NVIDIA GPUs (sm_80, sm_90): mma.sync, at most 96 KiB of shared memory,
-/// which is filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and more
-/// keep up to 40 bytes of a lane in local memory. Errors: extents that do not go together, heads
-/// without a kernel, a last stride other than 1, null or misaligned pointers, outputs that overlap
-/// anything, element types without a kernel, a scale that is not finite or not so times log2(e), a
-/// negative softcap or window, device without code. Whatever the error, o and lse are untouched.
+/// Which kernel runs: `plan(attention_problem_of(q, k, v, o, options), device)`, or with
+/// `options.kernel` the one asked for, or none; bits of results do not depend on it. LDS at most 64
+/// KiB a workgroup, no scratch. NVIDIA GPUs (sm_80, sm_90): mma.sync, at most 96 KiB of shared
+/// memory, which is filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and
+/// more keep up to 40 bytes of a lane in local memory. Errors: extents that do not go together,
+/// heads without a kernel, a last stride other than 1, null or misaligned pointers, outputs that
+/// overlap anything, element types without a kernel, a scale that is not finite or not so times
+/// log2(e), a negative softcap or window, a `kernel` that there is not, device without code.
+/// Whatever the error, o and lse are untouched.
 template <class Q, class K, class V, class O>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

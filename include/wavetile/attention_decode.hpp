@@ -266,14 +266,14 @@ attention_problem attention_decode_problem_of(view<Q, 4> q, view<K, 4> k, view<V
 /// rounding and errors are those of `attention`; numbers of pages that do not exist are clamped.
 ///
 /// With at most 16 queries the heads that share a head of k and v are rows of one tile, so the
-/// cache is read once for all of them. On gfx942 four waves take a quarter of the keys each for up
-/// to 32 such rows, with heads of 32, 64, 96 or 128 elements, else rows of their own; on NVIDIA
-/// GPUs all waves share up to 16 rows, with the bits of a prefill. With a
-/// workspace of `plan_decode(…).best_workspace_bytes` several workgroups share the keys of a
-/// sequence, and a second kernel puts their results together in a fixed order; the result is the
-/// same bit for bit each time, wherever the sequence stands in the batch and however many there
-/// are, but not the same bits as without a workspace, nor where waves share keys those of
-/// `attention`.
+/// cache is read once for all of them. On gfx942 four waves share up to 32 such rows: each takes a
+/// quarter of the keys, of heads of 192 and more a quarter of the elements of v; with heads of 80,
+/// or for more rows, each has rows of its own. On NVIDIA GPUs all waves share up to 16 rows, with
+/// the bits of a prefill. With a workspace of `plan_decode(…).best_workspace_bytes` several
+/// workgroups share the keys of a sequence, and a second kernel puts their results together in a
+/// fixed order; the result is the same bit for bit each time, wherever the sequence stands in the
+/// batch and however many there are, but not the same bits as without a workspace, nor where waves
+/// share keys those of `attention`.
 template <class Q, class K, class V, class O>
 status attention_decode(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                         const attention_decode_options& options = {},

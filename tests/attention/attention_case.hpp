@@ -124,9 +124,32 @@ struct attention_case {
     v = random_normals<Input>(count(batch, keys, kv_heads, value), seed + 2);
   }
 
-  /// Runs with extra arguments (a mask's view) between o and the options.
+  /// Runs with extra arguments (a mask's view) between o and the options. Where there are two
+  /// kernels both run, and their results must be the same bit for bit.
   template <class... Mask>
   void run(Mask... mask) {
+    run_once(mask...);
+    if (kernels::attention_alternates({static_cast<int>(qk), static_cast<int>(value)}) &&
+        sizeof...(mask) == 0 && options.kernel == attention_choice::automatic &&
+        !testing::Test::HasFatalFailure()) {
+      attention_case other = *this;
+      other.options.kernel = attention_choice::alternating;
+      other.run_once();
+      if (testing::Test::HasFatalFailure())
+        return;
+      EXPECT_TRUE(same_bits(o, other.o)) << "waves that alternate differ";
+      EXPECT_TRUE(same_bits(lse, other.lse)) << "LSE of waves that alternate differs";
+    }
+  }
+
+  template <class T>
+  static bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+  }
+
+  template <class... Mask>
+  void run_once(Mask... mask) {
     device_buffer<Input> dq(q_array().image(q), q_room.shift);
     device_buffer<Input> dk(k_array().image(k), k_room.shift);
     device_buffer<Input> dv(v_array().image(v), v_room.shift);

@@ -28,7 +28,7 @@ std::optional<wavesim_counts> count(const attention_case<T>& c) {
   });
 }
 
-/// One tile of 128 queries against two numbers of keys: the difference is the steady loop.
+/// One tile of queries against two numbers of keys: the difference is the steady loop.
 struct loop_cost {
   double slots;     ///< vector slots of a score; a transcendental instruction takes four
   double vector;    ///< vector issue, as a share of the matrix unit's clocks
@@ -38,13 +38,16 @@ struct loop_cost {
 };
 
 template <class T>
-std::optional<loop_cost> steady_loop(int head) {
+std::optional<loop_cost> steady_loop(int head,
+                                     attention_choice kernel = attention_choice::independent) {
+  const std::int64_t queries = kernel == attention_choice::alternating ? 256 : 128;
   std::optional<wavesim_counts> counts[2];
   for (int i = 0; i < 2; ++i) {
     // scores that never rise by much: as in a long run, the reference stays where the first step
     // put it
-    attention_case<T> c{.queries = 128, .keys = 512 + 512 * i, .qk = head, .value = head};
+    attention_case<T> c{.queries = queries, .keys = 512 + 512 * i, .qk = head, .value = head};
     c.options.scale = 0.01f;
+    c.options.kernel = kernel;
     c.fill(3);
     counts[i] = count(c);
     if (!counts[i])
@@ -56,7 +59,8 @@ std::optional<loop_cost> steady_loop(int head) {
   const auto instructions = [&](wavesim_unit unit) {
     return static_cast<double>(counts[1]->instructions[unit] - counts[0]->instructions[unit]);
   };
-  const double lane_scores = 128.0 * 512 / 64; // of a wave instruction
+  const double waves = static_cast<double>(queries) / 32;
+  const double lane_scores = waves * 32 * 512 / 64; // of a wave instruction
   const double slots = instructions(wavesim_unit_valu) + 4 * instructions(wavesim_unit_trans);
   const double matrix = difference(&wavesim_counts::mfma_clocks);
   loop_cost cost{};
@@ -66,7 +70,7 @@ std::optional<loop_cost> steady_loop(int head) {
   cost.conflicts = difference(&wavesim_counts::lds_conflicts);
   cost.others = (instructions(wavesim_unit_salu) + instructions(wavesim_unit_branch) +
                  instructions(wavesim_unit_wait)) /
-                (4.0 * 8);
+                (waves * 8);
   std::printf("head %d: %.2f vector slots a score, vector issue %.1f %%, LDS %.1f %% of matrix "
               "clocks, %.0f scalar instructions a step\n",
               head, cost.slots, 100 * cost.vector, 100 * cost.lds, cost.others);
@@ -83,6 +87,11 @@ TEST(attention_cost, of_the_steady_loop) {
   EXPECT_LE(large->vector, 0.65);
   EXPECT_LE(large->lds, 0.65);
   EXPECT_EQ(large->conflicts, 0);
+  const auto by_turns = steady_loop<bf16>(128, attention_choice::alternating);
+  EXPECT_LE(by_turns->slots, 9.0);
+  EXPECT_LE(by_turns->vector, 0.65);
+  EXPECT_LE(by_turns->lds, 0.65);
+  EXPECT_EQ(by_turns->conflicts, 0);
   const auto small = steady_loop<bf16>(64);
   EXPECT_LE(small->slots, 9.0);
   EXPECT_LE(small->lds, 0.65);
@@ -94,6 +103,7 @@ TEST(attention_cost, of_the_steady_loop_in_fp16) {
   if (!large)
     GTEST_SKIP() << "only wavesim counts";
   EXPECT_LE(large->slots, 9.0); // rounding to fp16 takes 1.5
+  EXPECT_LE(steady_loop<fp16>(128, attention_choice::alternating)->slots, 9.0);
   EXPECT_LE(steady_loop<fp16>(64)->slots, 9.0);
 }
 
@@ -129,6 +139,13 @@ TEST(attention_cost, is_what_the_plan_says_for_every_head) {
       EXPECT_EQ(counts->lds_conflicts, 0u) << "heads of " << head.qk << ", " << kind;
       EXPECT_EQ(counts->scratch_bytes_read + counts->scratch_bytes_written, 0u);
       EXPECT_EQ(counts->dispatches, 1u);
+      if (!kernels::attention_alternates(head))
+        continue;
+      c.options.kernel = attention_choice::alternating;
+      const auto by_turns = count(c);
+      EXPECT_EQ(by_turns->mfma_flops, counts->mfma_flops) << kind;
+      EXPECT_EQ(by_turns->lds_conflicts, 0u);
+      EXPECT_EQ(by_turns->scratch_bytes_read + by_turns->scratch_bytes_written, 0u);
     }
 }
 
@@ -160,6 +177,15 @@ TEST(attention_cost, in_lines_is_that_of_the_arrays) {
       const std::int64_t keys = causal ? 128 + 256 : 2 * 256;
       EXPECT_EQ(counts->group_lines_read, 2 * 4 * (lines(256) + lines(2 * keys)));
       EXPECT_EQ(counts->group_lines_written, counts->lines_written);
+      if (!kernels::attention_alternates({d, d}))
+        continue;
+      // one tile a head: each line once
+      c.options.kernel = attention_choice::alternating;
+      const auto by_turns = count(c);
+      EXPECT_EQ(by_turns->lines_read, counts->lines_read);
+      EXPECT_EQ(by_turns->lines_written, counts->lines_written);
+      EXPECT_EQ(by_turns->group_lines_read, 2 * 4 * lines(256 + 2 * 256));
+      EXPECT_EQ(by_turns->group_lines_written, counts->lines_written);
     }
 }
 

@@ -121,6 +121,50 @@ TEST(attention_masks, additive_of_the_inputs_type) {
   broadcast_masks<element>(80);
 }
 
+// Steps of keys that are all there, whose masks come in wide loads;
+// codegen.distances.attention_masks looks at how far ahead.
+template <class M>
+void whole_steps(int head) {
+  constexpr std::int64_t queries = 128, keys = 384, pitch = keys + 1; // rows at any alignment
+  problem c{.queries = queries, .keys = keys, .qk = head, .value = head};
+  c.want_lse = true;
+  c.fill(5);
+  std::vector<M> values(queries * pitch);
+  random_source source(9);
+  for (auto& x : values) {
+    const bool hide = source.uniform() < 0.3;
+    if constexpr (std::is_same_v<M, std::uint8_t>)
+      x = hide ? 0 : 1;
+    else
+      x = convert<M>(hide ? -INFINITY : static_cast<float>(source.normal()));
+  }
+  device_buffer<M> mask(values);
+  c.run(make_strided_view<const M, 2>(mask.data(), {queries, keys}, {pitch, 1}));
+  ASSERT_FALSE(testing::Test::HasFatalFailure());
+  c.check([&](attention_row& row, std::int64_t, std::int64_t, std::int64_t i) {
+    if constexpr (!std::is_same_v<M, std::uint8_t>)
+      row.bias.assign(row.keys, 0.0);
+    for (std::size_t j = 0; j < keys; ++j) {
+      const M x = values[static_cast<std::size_t>(i * pitch) + j];
+      if constexpr (std::is_same_v<M, std::uint8_t>)
+        row.visible[j] = x != 0 ? 1 : 0;
+      else if (std::isinf(as_double(x)))
+        row.visible[j] = 0;
+      else
+        row.bias[j] = as_double(x);
+    }
+  });
+}
+
+TEST(attention_masks, of_whole_steps) {
+  for (const attention_head head : attention_heads)
+    if (head.qk == head.v) {
+      whole_steps<std::uint8_t>(head.qk);
+      whole_steps<float>(head.qk);
+      whole_steps<element>(head.qk);
+    }
+}
+
 // The lowest finite number of a type, often taken for a mask, is but a number: where all keys have
 // it they are averaged, beside others it counts nothing. Half the largest outweighs all.
 template <class M>

@@ -285,7 +285,8 @@ void check_layouts() {
   for (const auto* brought : {&keys_brought, &values_brought})
     for (const int times : *brought)
       ASSERT_EQ(times, 1);
-  EXPECT_EQ(Config.lds_bytes(), static_cast<std::int64_t>(sizeof(typename tiles::storage)));
+  EXPECT_EQ(Config.lds_bytes(),
+            static_cast<std::int64_t>(sizeof(typename tiles::storage)) * Config.buffers());
 }
 
 template <int Index>
@@ -293,10 +294,52 @@ void check_layouts_from() {
   if constexpr (Index < attention_head_count) {
     using enum kernels::attention_form;
     check_layouts<bf16, kernels::attention_config_of(attention_heads[Index])>();
+    check_layouts<bf16, kernels::attention_config_of(attention_heads[Index], prefill, 1)>();
+    check_layouts<bf16, kernels::attention_config_of(attention_heads[Index], prefill, 0,
+                                                     mask_kind::additive)>();
     check_layouts<bf16, kernels::attention_config_of(attention_heads[Index], cache, 1)>();
     check_layouts_from<Index + 1>();
   }
 }
+// Waves alternate in tiles of 256 rows where each CU has one; the option overrules that.
+TEST(attention_plan, alternates_where_there_are_enough_rows) {
+  const device_info device = describe_device("gfx942", 304, 8);
+  attention_problem problem;
+  problem.batch = 2;
+  problem.q_heads = problem.kv_heads = 16;
+  problem.keys = 1000;
+  problem.queries = 9 * 256; // 288 such tiles
+  EXPECT_FALSE(plan(problem, device).config.alternates);
+  EXPECT_EQ(plan(problem, device).tiles, 18);
+  problem.queries += 1; // 320
+  const attention_plan many = plan(problem, device);
+  ASSERT_TRUE(many.outcome.ok());
+  EXPECT_TRUE(many.config.alternates);
+  EXPECT_EQ(many.tiles, 10);
+  EXPECT_EQ(many.groups, 320);
+  EXPECT_EQ(many.config.threads(), 512);
+  EXPECT_EQ(many.lds_bytes, 65536);
+  EXPECT_EQ(many.register_limit, 256);
+  EXPECT_NE(std::string(many.describe().c_str()).find("8 waves that alternate"), std::string::npos);
+  // what is computed does not depend on it
+  problem.kernel = attention_choice::independent;
+  EXPECT_FALSE(plan(problem, device).config.alternates);
+  EXPECT_EQ(plan(problem, device).computed_scores, many.computed_scores);
+  problem.kernel = attention_choice::alternating;
+  problem.queries = 1;
+  EXPECT_TRUE(plan(problem, device).config.alternates);
+
+  problem.mask = mask_kind::keep;
+  EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel: alternating"),
+            std::string::npos);
+  problem.mask = mask_kind::none;
+  for (const attention_head head : attention_heads)
+    if (head != attention_head{128, 128}) {
+      problem.head = head;
+      EXPECT_EQ(plan(problem, device).outcome.code(), status_code::unsupported_shape);
+    }
+}
+
 TEST(attention_tiles, have_no_conflicts_anywhere) {
   check_layouts_from<0>();
 }

@@ -21,6 +21,15 @@ inline constexpr int attention_head_count = 8;
 inline constexpr const char* attention_heads_text =
     "32, 64, 80, 96, 128, 192 or 256 for both, or 192 with 128";
 
+/// How the waves of a workgroup share its time. The result of a query is the same, bit for bit.
+enum class attention_choice : uint8_t {
+  automatic,   ///< left to the plan
+  independent, ///< tiles of 128 rows; several workgroups on a CU, of which one computes while
+               ///< others load or do softmax
+  alternating, ///< tiles of 256 rows; of the two waves of a SIMD one multiplies while the other
+               ///< does softmax and loads. On gfx942, heads of 128 without a mask by array.
+};
+
 namespace kernels {
 
 /// Where K and V lie, and how many workgroups share the keys of a tile.

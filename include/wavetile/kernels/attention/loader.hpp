@@ -63,10 +63,12 @@ struct row_source {
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE place look_up(int, int) const {
     return {};
   }
-  /// At most `count` rows from `first` on. Steps between rows are limited so that they fit.
+  /// At most `count` rows from `first` on, none behind the last. Steps between rows are limited so
+  /// that they fit.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_window from(int first, int count) const {
     const int left = rows - first < count ? rows - first : count;
-    return {data + first * row_bytes, (left - 1) * static_cast<int>(row_bytes) + width_bytes};
+    return {data + first * row_bytes,
+            left > 0 ? (left - 1) * static_cast<int>(row_bytes) + width_bytes : 0};
   }
 };
 
@@ -154,6 +156,31 @@ struct page_source {
   }
 };
 
+/// Bytes of two dwords, by the number of each (gfx9's v_perm_b32).
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t permute_bytes(uint32_t high, uint32_t low,
+                                                             uint32_t bytes) {
+#if WAVETILE_AMDGCN
+  return __builtin_amdgcn_perm(high, low, bytes);
+#else
+  return high ^ low ^ bytes;
+#endif
+}
+
+/// Writes a unit of V, eight elements of four rows, transposed.
+template <class Tiles>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void write_transposed(typename Tiles::value_tile value,
+                                                            const value_unit& unit,
+                                                            const chunk16 (&rows)[4]) {
+  using T = typename Tiles::element;
+  for (int e = 0; e < 8; ++e) {
+    // halves e of four rows, two to a dword
+    const uint32_t half = e % 2 == 0 ? 0x05040100u : 0x07060302u;
+    const vec<uint32_t, 2> four{{permute_bytes(rows[1][e / 2], rows[0][e / 2], half),
+                                 permute_bytes(rows[3][e / 2], rows[2][e / 2], half)}};
+    value.write_vec(unit.element + e, unit.key, wavetile::detail::bit_cast<vec<T, 4>>(four));
+  }
+}
+
 /// Brings the tiles of a step: loads to registers, later from there to LDS.
 template <class T, attention_config Config, class Source = row_source>
 class tile_loader {
@@ -211,7 +238,8 @@ public:
           first, of_first_lane(tiles::value_unit_of(thread_ + i * Config.threads()).key));
   }
 
-  /// Starts the loads of the tiles that begin with key `first`, one that exists and was looked up.
+  /// Starts the loads of the tiles that begin with key `first`, which was looked up. In a cache it
+  /// must exist; of an array nothing is loaded behind the last.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int first) {
     const auto keys = key_source_.from(first, Config.keys);
     for (int i = 0; i < key_loads; ++i) {
@@ -246,13 +274,7 @@ public:
           for (int j = 0; j < 4; ++j)
             if (unit.key + j >= left)
               rows[j] = chunk16{};
-        for (int e = 0; e < 8; ++e) {
-          // halves e of four rows, two to a dword
-          const uint32_t half = e % 2 == 0 ? 0x05040100u : 0x07060302u;
-          const vec<uint32_t, 2> four{{permute(rows[1][e / 2], rows[0][e / 2], half),
-                                       permute(rows[3][e / 2], rows[2][e / 2], half)}};
-          value.write_vec(unit.element + e, unit.key, wavetile::detail::bit_cast<vec<T, 4>>(four));
-        }
+        write_transposed<tiles>(value, unit, rows);
       }
   }
 
@@ -262,14 +284,6 @@ private:
     return __builtin_amdgcn_readfirstlane(value);
 #else
     return value;
-#endif
-  }
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static uint32_t permute(uint32_t high, uint32_t low,
-                                                                uint32_t bytes) {
-#if WAVETILE_AMDGCN
-    return __builtin_amdgcn_perm(high, low, bytes);
-#else
-    return high ^ low ^ bytes;
 #endif
   }
 };

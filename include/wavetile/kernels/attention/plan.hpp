@@ -36,6 +36,7 @@ struct attention_problem {
   causal_anchor anchor = causal_anchor::bottom_right;
   attention_window window;
   bool lse = false;
+  attention_choice kernel = attention_choice::automatic; ///< of arrays
 
   /// Query heads that share a head of k and v.
   constexpr int64_t group() const { return kv_heads == 0 ? 0 : q_heads / kv_heads; }
@@ -79,9 +80,10 @@ struct attention_plan {
   int register_limit = 0;      ///< vector registers a lane may have
   int64_t workspace_bytes = 0; ///< used: none
   int64_t visible_scores = 0;  ///< pairs of query and key that the causal mask and window leave
-  int64_t computed_scores = 0; ///< with the hidden ones of blocks that are partly visible
-  int64_t flops = 0;           ///< 2 (qk + v) for each visible score
-  int64_t min_bytes_read = 0;  ///< q, k, v once
+  /// With the hidden ones of blocks that are partly visible, as often as waves repeat them.
+  int64_t computed_scores = 0;
+  int64_t flops = 0;          ///< 2 (qk + v) for each visible score
+  int64_t min_bytes_read = 0; ///< q, k, v once
   int64_t min_bytes_written = 0;
 
   /// The plan in words.
@@ -89,6 +91,16 @@ struct attention_plan {
 };
 
 namespace kernels {
+
+#if WAVETILE_CUDA
+constexpr bool alternates(const attention_config&) {
+  return false;
+}
+#else
+constexpr bool alternates(const attention_config& config) {
+  return config.alternates;
+}
+#endif
 
 /// The plan of either form.
 constexpr attention_plan plan_attention(const attention_problem& problem, const device_info& device,
@@ -127,12 +139,21 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
     result.packed_heads = group;
   const auto product = [](int64_t a, int64_t b) { return saturated_product(a, b); };
   const int64_t rows = product(problem.queries, result.packed_heads);
-  const attention_config config = attention_config_of(*head, form, attention_cut_for(form, rows));
+  const int64_t outer = product(problem.batch, problem.q_heads / result.packed_heads);
+  int cut = attention_cut_for({form, rows, outer, device.cu_count});
+  if (problem.kernel != attention_choice::automatic) {
+    cut = problem.kernel == attention_choice::alternating ? 1 : 0;
+    if (cut == 1 && (!attention_alternates(*head) || problem.mask != mask_kind::none) &&
+        result.outcome.ok())
+      result.outcome =
+          status::failure(status_code::unsupported_shape, "kernel",
+                          "alternating exists on gfx942 for heads of 128 without a mask by array");
+  }
+  const attention_config config = attention_config_of(*head, form, cut, problem.mask);
   result.config = config;
   result.register_limit = config.register_limit();
   result.lds_bytes = config.lds_bytes();
   result.tiles = divide_up(rows, config.rows());
-  const int64_t outer = product(problem.batch, problem.q_heads / result.packed_heads);
   result.groups = product(outer, result.tiles);
 
   const auto visible = visibility_of(problem.causal, problem.anchor, problem.window);
@@ -143,7 +164,7 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
   result.computed_scores =
       product(product(outer, wave_steps(visible, queries, keys, result.packed_heads,
                                         config.rows_of_wave(), config.keys_of_wave())),
-              config.rows_of_wave() * config.keys_of_wave());
+              config.rows_of_wave() * config.keys_of_wave() * config.score_copies());
   result.flops = product(2 * (problem.head.qk + problem.head.v), result.visible_scores);
   const int64_t input = size_of(problem.input);
   const int64_t q_bytes =
@@ -163,7 +184,8 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
 /// (`describe_device("gfx942", 304, 8)`). Takes the same time for any extents. Counts that do not
 /// fit 63 bits, as those of a batch with strides of 0 may be, are 2^63 - 1.
 ///
-/// One kernel, cut by the head. Tiles have 128 rows (NVIDIA GPUs: 64 for more than 128 elements):
+/// One kernel, cut by the head. Tiles have 128 rows (NVIDIA GPUs: 64 for more than 128 elements; on
+/// gfx942 256 for heads of 128 elements where each CU gets such a tile, without a mask by array):
 /// queries of one head or, with at most 16 queries a sequence, the queries of all heads that share
 /// a head of k and v, interleaved, so that K and V are read once for all of them.
 constexpr attention_plan plan(const attention_problem& problem, const device_info& device) {
@@ -183,7 +205,7 @@ constexpr fixed_text<800> attention_plan::describe() const {
       .append(config.rows())
       .append(" rows in ")
       .append(config.waves)
-      .append(" waves, ")
+      .append(kernels::alternates(config) ? " waves that alternate, " : " waves, ")
       .append(config.keys)
       .append(" keys a step, heads of ")
       .append(config.head.qk)

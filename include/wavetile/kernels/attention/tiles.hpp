@@ -69,6 +69,7 @@ struct lane_offsets {
 /// Tiles of one step for 16-bit `T`.
 template <class T, attention_config Config>
 struct attention_tiles {
+  using element = T;
   static constexpr int keys = Config.keys;
   static constexpr int threads = Config.threads();
   static constexpr int key_chunks = Config.head.qk / 8;
@@ -119,7 +120,8 @@ struct attention_tiles {
     typename key_tile::storage key;
     typename value_tile::storage value;
   };
-  static_assert(sizeof(storage) * Config.occupancy <= 65536);
+  // a SIMD has a quarter of a workgroup's waves
+  static_assert(sizeof(storage) * Config.buffers() * 4 * Config.occupancy <= 65536 * Config.waves);
 };
 
 } // namespace wavetile::kernels

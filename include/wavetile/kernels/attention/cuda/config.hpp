@@ -4,6 +4,7 @@
 
 #include <wavetile/config.hpp>
 #include <wavetile/kernels/attention/heads.hpp>
+#include <wavetile/kernels/softmax/config.hpp>
 
 #if WAVETILE_CUDA
 
@@ -25,6 +26,7 @@ struct attention_config {
   constexpr int rows_of_wave() const { return 16 * row_tiles; }
   constexpr int rows() const { return shares_rows ? rows_of_wave() : waves * rows_of_wave(); }
   constexpr int keys_of_wave() const { return keys; } ///< of a step that the wave takes part in
+  constexpr int score_copies() const { return 1; }    ///< how often a tile's scores are computed
   constexpr int threads() const { return waves * 32; }
   constexpr int register_limit() const {
     const int most = 65536 / (threads() * occupancy) / 8 * 8;
@@ -60,7 +62,7 @@ constexpr int attention_cuts(attention_form form) {
 /// multiprocessor has 65,536 registers, so that four waves of two workgroups can have 255 each.
 constexpr attention_config attention_config_of(attention_head head,
                                                attention_form form = attention_form::prefill,
-                                               int cut = 0) {
+                                               int cut = 0, mask_kind = mask_kind::none) {
   attention_config result;
   result.head = head;
   result.keys = head.qk > 128 ? 32 : 64;
@@ -83,9 +85,22 @@ constexpr attention_config attention_config_of(attention_head head,
   return result;
 }
 
-/// Which of them a problem takes whose tiles have no more than so many rows to do.
-constexpr int attention_cut_for(attention_form form, int64_t rows) {
-  return form == attention_form::cache && rows <= 16 ? 1 : 0;
+/// Whether a head has a kernel whose waves alternate: not here.
+constexpr bool attention_alternates(attention_head) {
+  return false;
+}
+
+/// What decides between the cuts of a head.
+struct attention_cut_facts {
+  attention_form form = attention_form::prefill;
+  int64_t rows = 0; ///< of queries, that tiles are made of
+  int64_t outer = 0;
+  int compute_units = 0;
+};
+
+/// Cut 1 over a cache with no more rows than those that all waves share.
+constexpr int attention_cut_for(const attention_cut_facts& facts) {
+  return facts.form == attention_form::cache && facts.rows <= 16 ? 1 : 0;
 }
 
 } // namespace kernels
