@@ -6,7 +6,9 @@
 #include <wavetile/core/vec.hpp>
 #include <wavetile/kernels/attention/problem.hpp>
 #include <wavetile/kernels/attention/scores.hpp>
+#include <wavetile/wave/broadcast.hpp>
 #include <wavetile/wave/lane.hpp>
+#include <wavetile/wave/shuffle.hpp>
 
 #if WAVETILE_HIP
 
@@ -25,21 +27,48 @@ attention_combine(attention_arguments<Types> args) {
     if (row >= parts.row_count)
       return;
     const int lane = lane_id();
-    float largest = hidden_exponent;
-    for (int64_t p = 0; p < parts.parts; ++p)
-      largest = maximum<nan_rule::ignore>(largest, parts.logs[p * parts.row_count + row]);
-    float sum = 0, values[slots] = {};
-    for (int64_t p = 0; p < parts.parts; ++p) {
-      const int64_t from = p * parts.row_count + row;
-      const float log = parts.logs[from];
-      if (float_bits(log) == 0xFF800000u) // minus infinity: no key
-        continue;
-      const float weight = exp2(log - largest);
-      sum += weight;
+    const int count = static_cast<int>(parts.parts);
+    int element[slots];
 #pragma unroll
-      for (int i = 0; i < slots; ++i)
-        if (lane + wave_size * i < Elements)
-          values[i] = fma(weight, parts.values[from * Elements + lane + wave_size * i], values[i]);
+    for (int i = 0; i < slots; ++i)
+      element[i] = lane + wave_size * i < Elements ? lane + wave_size * i : Elements - 1;
+    constexpr int ahead = 4; // parts whose values are on their way while others are added
+    float next[ahead][slots];
+    const auto load = [&](int first) {
+#pragma unroll
+      for (int j = 0; j < ahead; ++j) {
+        const int64_t p = first + j < count ? first + j : count - 1;
+#pragma unroll
+        for (int i = 0; i < slots; ++i)
+          next[j][i] = parts.values[(p * parts.row_count + row) * Elements + element[i]];
+      }
+    };
+    load(0);
+    // lane p has the logarithm of part p
+    static_assert(most_attention_parts <= wave_size);
+    float log = float_from_bits(0xFF800000u); // minus infinity: no key
+    if (lane < count)
+      log = parts.logs[lane * parts.row_count + row];
+    float largest = maximum<nan_rule::ignore>(log, hidden_exponent);
+#pragma unroll
+    for (int i = 1; i < wave_size; i *= 2)
+      largest = maximum<nan_rule::ignore>(largest, wave::shuffle(largest, lane ^ i));
+    const float weight = exp2(log - largest);
+    float sum = 0, values[slots] = {};
+    for (int p = 0; p < count; p += ahead) {
+      float now[ahead][slots];
+      __builtin_memcpy(now, next, sizeof now);
+      load(p + ahead);
+#pragma unroll
+      for (int j = 0; j < ahead; ++j) {
+        if (p + j >= count || float_bits(wave::broadcast(log, p + j)) == 0xFF800000u)
+          continue;
+        const float own = wave::broadcast(weight, p + j);
+        sum += own;
+#pragma unroll
+        for (int i = 0; i < slots; ++i)
+          values[i] = fma(own, now[j][i], values[i]);
+      }
     }
     const float factor = sum == 0.0f ? 0.0f : reciprocal(sum);
     auto* to = args.result_of(row);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/kernels/attention/plan.hpp>
+#include <wavetile/kernels/attention/problem.hpp>
 
 namespace wavetile {
 
@@ -31,7 +32,7 @@ constexpr attention_decode_plan plan_decode(const attention_problem& problem,
   result.outcome = result.tiles.outcome;
   if (!result.outcome)
     return result;
-  constexpr int64_t least = 512, most_parts = 64;
+  constexpr int64_t least = 512, most_parts = kernels::most_attention_parts;
   const int64_t wanted = divide_up(problem.keys, least);
   int64_t parts = wanted < 1 ? 1 : wanted < most_parts ? wanted : most_parts;
   const int64_t part_keys =
