@@ -34,7 +34,7 @@ TEST(attention_plan, counts_scores) {
   EXPECT_EQ(full.visible_scores, all);
   EXPECT_EQ(full.computed_scores, all);
   EXPECT_EQ(full.flops, all * 4 * 128);
-  EXPECT_EQ(full.groups, 2 * 16 * 32);
+  EXPECT_EQ(full.groups, 2 * 16 * 16); // tiles of 256 rows
   const attention_plan causal = plan(square(4096, 128, true), mi300x);
   EXPECT_EQ(causal.visible_scores, 2 * 16 * std::int64_t{4096} * 4097 / 2);
   // blocks of 64 keys that a wave's 32 rows do not see are not computed
@@ -116,7 +116,7 @@ TEST(attention_plan, packs_heads_of_few_queries) {
 TEST(attention_plan, says_what_it_does) {
   const std::string text = plan(square(4096, 128, true), mi300x).describe().c_str();
   for (const char* words :
-       {"1024 workgroups of 256", "128 rows", "64 keys", "8 XCDs", "32768 bytes of LDS"})
+       {"512 workgroups of 512", "256 rows", "64 keys", "8 XCDs", "65536 bytes of LDS"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " in: " << text;
   attention_problem p = square(10, 72, false);
   const attention_plan refused = plan(p, mi300x);

@@ -134,8 +134,7 @@ class alternating_steps {
       wave_.template multiply_keys<wave::key_reads - rest, wave::key_reads>(now.all, key, keys);
     set_priority<0>();
 
-    if (staged < steps)
-      store<Parity>(staged);
+    store<Parity>(staged); // behind the last step: what nobody reads
     if (is) {
       wave_.weigh(now.all, rows, {}, first);
       now.own[0] = wave::weights_of(now.all, 0);

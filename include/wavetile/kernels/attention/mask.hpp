@@ -33,22 +33,26 @@ class mask_block {
   static_assert(key_of_score(0, 7) == 7 && key_of_score(0, 15) == key_of_score(0, 8) + 7);
 
 public:
-  /// Starts the loads of the lane's keys from `row[first]` on; `last` is the last that there is.
-  /// Always as many of them on the way to a wait, and none behind a branch that lanes take.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const element* row, int first, int last) {
-    constexpr int reach = 32 * Fragments;
-    if (first / reach * reach + reach <= last + 1) { // uniform
+  /// Starts the loads of a step's keys, from `first` on, of which the lane's begin at `row[own]`;
+  /// there are `count`. Only of a last step that is not whole they come one by one.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const element* row, int first, int own,
+                                                  int count) {
+    if (first + 32 * Fragments <= count) { // uniform
 #pragma unroll
       for (int i = 0; i < runs; ++i)
-        __builtin_memcpy(&run_[i], row + first + first_of(i), sizeof run_[i]);
+        __builtin_memcpy(&run_[i], row + own + first_of(i), sizeof run_[i]);
     } else {
+      // keys behind the last are hidden as such: any element will do
+      const element* const start = row + own;
+      int last = count - 1 - own;
+#if WAVETILE_AMDGCN
+      asm volatile("" : "+v"(last)); // nothing to prepare outside the loop, for scalar registers
+#endif
 #pragma unroll
       for (int i = 0; i < runs; ++i) {
 #pragma unroll
-        for (int e = 0; e < run_length; ++e) {
-          const int key = first + first_of(i) + e;
-          run_[i][e] = row[key < last ? key : last]; // those behind are hidden as keys
-        }
+        for (int e = 0; e < run_length; ++e)
+          run_[i][e] = start[first_of(i) + e < last ? first_of(i) + e : last];
 #if WAVETILE_AMDGCN
         __builtin_amdgcn_sched_barrier(0); // addresses of one run at a time
 #endif
@@ -68,7 +72,7 @@ public:
         if constexpr (Mask::kind == mask_kind::keep) {
           scores.part[i / 2].set(place, run_[i][e] != 0 ? exponent : hidden_exponent);
         } else {
-          const float bias = convert<float>(run_[i][e]);
+          const float bias = one_at_a_time(convert<float>(run_[i][e]));
           const float sum = fma(limited_bias(bias), scale, exponent);
           // tested as bits: infinities may be assumed away
           scores.part[i / 2].set(place, float_bits(bias) == 0xFF800000u ? hidden_exponent : sum);
@@ -82,7 +86,7 @@ template <int Fragments>
 class mask_block<no_mask, Fragments> {
 public:
   template <class T>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const T*, int, int) {}
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const T*, int, int, int) {}
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void apply(score_block<Fragments>&, float) const {}
 };
 

@@ -24,6 +24,15 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE score_pair keep_together(score_pair pair) 
   return pair;
 }
 
+/// `x`, of which what was computed before is done first: many independent chains of arithmetic side
+/// by side take registers.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float one_at_a_time(float x) {
+#if WAVETILE_AMDGCN
+  asm volatile("" : "+v"(x));
+#endif
+  return x;
+}
+
 /// The scores of a step that a lane holds, all of one query: `Fragments` accumulators of 32 keys.
 template <int Fragments>
 struct score_block {

@@ -62,15 +62,6 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void keep_order() {
 #endif
 }
 
-/// `x`, of which what was computed before is done first: many independent chains of arithmetic side
-/// by side take registers.
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE float one_at_a_time(float x) {
-#if WAVETILE_AMDGCN
-  asm volatile("" : "+v"(x));
-#endif
-  return x;
-}
-
 /// What a wave keeps in registers, and the parts of a step.
 template <class Types, attention_config Config>
 class attention_wave {
@@ -155,7 +146,7 @@ public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_mask(mask_values& mask,
                                                        const typename Types::mask_element* row,
                                                        int first, int key_count) const {
-    mask.load(row, first + lane_ / 32 * 8, key_count - 1);
+    mask.load(row, first, first + lane_ / 32 * 8, key_count);
   }
 
   /// One step, with the first reads of K done.
