@@ -32,6 +32,18 @@ class mask_block {
   }
   static_assert(key_of_score(0, 7) == 7 && key_of_score(0, 15) == key_of_score(0, 8) + 7);
 
+  /// A run, of which nothing is computed before, where it was loaded: that would wait for it.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static vec<element, run_length>
+  here(const vec<element, run_length>& run) {
+    using words = uint32_t
+        __attribute__((ext_vector_type(run_length * static_cast<int>(sizeof(element)) / 4)));
+    auto raw = wavetile::detail::bit_cast<words>(run);
+#if WAVETILE_AMDGCN
+    asm volatile("" : "+v"(raw));
+#endif
+    return wavetile::detail::bit_cast<vec<element, run_length>>(raw);
+  }
+
 public:
   /// Starts the loads of a step's keys, from `first` on, of which the lane's begin at `row[own]`;
   /// there are `count`. Only of a last step that is not whole they come one by one.
@@ -64,20 +76,22 @@ public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void apply(score_block<Fragments>& scores,
                                                    float scale) const {
 #pragma unroll
-    for (int i = 0; i < runs; ++i)
+    for (int i = 0; i < runs; ++i) {
+      const vec<element, run_length> own = here(run_[i]);
 #pragma unroll
       for (int e = 0; e < run_length; ++e) {
         const int place = run_length * (i % 2) + e;
         const float exponent = scores.part[i / 2][place];
         if constexpr (Mask::kind == mask_kind::keep) {
-          scores.part[i / 2].set(place, run_[i][e] != 0 ? exponent : hidden_exponent);
+          scores.part[i / 2].set(place, own[e] != 0 ? exponent : hidden_exponent);
         } else {
-          const float bias = one_at_a_time(convert<float>(run_[i][e]));
+          const float bias = convert<float>(own[e]);
           const float sum = fma(limited_bias(bias), scale, exponent);
           // tested as bits: infinities may be assumed away
           scores.part[i / 2].set(place, float_bits(bias) == 0xFF800000u ? hidden_exponent : sum);
         }
       }
+    }
   }
 };
 
