@@ -171,11 +171,11 @@ public:
     mask.apply(all, args_.mask_scale);
     if (first < rows.every.begin || first + Config.keys_of_wave() > rows.every.end) {
       const auto seen = static_cast<uint32_t>(rows.keys.end - rows.keys.begin);
-      const auto start = static_cast<uint32_t>(lane_first - rows.keys.begin);
+      auto start = static_cast<uint32_t>(lane_first - rows.keys.begin);
       // one after the other: each comparison takes two scalar registers
       all.each([&](float exponent, int k) {
-        const uint32_t own = float_bits(one_at_a_time(float_from_bits(start)));
-        return one_at_a_time(own + static_cast<uint32_t>(k) < seen ? exponent : hidden_exponent);
+        start = float_bits(one_at_a_time(float_from_bits(start)));
+        return one_at_a_time(start + static_cast<uint32_t>(k) < seen ? exponent : hidden_exponent);
       });
     }
     float rescale;
