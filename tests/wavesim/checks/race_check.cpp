@@ -291,10 +291,12 @@ void RaceCheck::barrier(const Workgroup& group, const std::vector<Outstanding>& 
   for (Entry& e : entries_)
     if (const Outstanding& of_wave = outstanding[e.wave];
         !(of_wave.vector().empty() && of_wave.lgkm().empty()) && of_wave.has(e.ticket)) {
-      const std::uint32_t* const kept = &rows_[e.rows];
+      const std::size_t count = rows_of(e); // none: its place may be one past the store
+      const std::uint32_t* const kept = count != 0 ? &rows_[e.rows] : nullptr;
       e.carried = true;
       carried.push_back(e);
-      rows.insert(rows.end(), kept, kept + rows_of(e) * lanes);
+      if (count != 0)
+        rows.insert(rows.end(), kept, kept + count * lanes);
     }
   start(group);
   const std::uint32_t* from = rows.data();
