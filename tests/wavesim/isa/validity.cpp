@@ -2,6 +2,8 @@
 
 #include "isa/encoding.hpp"
 
+#include <string_view>
+
 namespace wavesim {
 namespace {
 
@@ -48,12 +50,48 @@ bool destination_exists(const Op& op) {
   return vectors_exist(op.dst, dwords(info.dst));
 }
 
-bool memory_registers_exist(const Op& op) {
+/// Dwords of what memory and registers exchange; `OpInfo::dst` is the width of one access.
+struct DataWidths {
+  unsigned result = 0, data = 0, data1 = 0; ///< Op::dst, Op::vdata, Op::vdata1
+};
+
+DataWidths lds_widths(const OpInfo& info, std::string_view name) {
+  const unsigned one = dwords(info.dst);
+  const bool exchange2 = name.starts_with("ds_wrxchg2");
+  const bool two_results = exchange2 || name.starts_with("ds_read2");
+  const bool two_operands = exchange2 || name.starts_with("ds_write2") ||
+                            name.starts_with("ds_cmpst") || name.starts_with("ds_mskor") ||
+                            name.starts_with("ds_wrap");
+  const bool returns = info.flags & op_load || name.find("_rtn_") != std::string_view::npos ||
+                       name == "ds_append" || name == "ds_consume";
+  DataWidths widths;
+  if (returns)
+    widths.result = two_results ? 2 * one : one;
+  if (info.flags & (op_store | op_atomic))
+    widths.data = one;
+  if (two_operands)
+    widths.data1 = one;
+  return widths;
+}
+
+DataWidths data_widths(const Op& op) {
   const OpInfo& info = *op.info;
-  const unsigned size = dwords(info.dst);
-  if (info.flags & op_load && !vectors_exist(op.dst, size))
-    return false;
-  if (info.flags & (op_store | op_atomic) && !vectors_exist(op.vdata, size))
+  const std::string_view name = info.mnemonic;
+  if (op.format == Format::ds)
+    return lds_widths(info, name);
+  const unsigned one = dwords(info.dst);
+  DataWidths widths;
+  if (info.flags & op_load || (info.flags & op_atomic && op.sc0))
+    widths.result = one;
+  if (info.flags & (op_store | op_atomic)) // cmpswap: the new value and what it is compared with
+    widths.data = name.find("_cmpswap") != std::string_view::npos ? 2 * one : one;
+  return widths;
+}
+
+bool memory_registers_exist(const Op& op) {
+  const DataWidths widths = data_widths(op);
+  if (!vectors_exist(op.dst, widths.result) || !vectors_exist(op.vdata, widths.data) ||
+      !vectors_exist(op.vdata1, widths.data1))
     return false;
   if (op.format == Format::ds)
     return true;

@@ -452,6 +452,35 @@ TEST(Decoder, RegistersThatDoNotExist) {
   EXPECT_TRUE(stops(0x7e3033ff, 0));          // v_rndne_f64_e32 v[24:25], v[255:256]
   EXPECT_TRUE(stops(0xd0ca00c0, 0x00000501)); // v_cmp_eq_u32_e64 to code 192
   EXPECT_TRUE(stops(0xc00a1f40, 0));          // s_load_dwordx4 to code 125, which is reserved
+  // Memory operations with more data than one access: the last registers, and those behind them.
+  constexpr std::array<u32, 3> memory[] = {
+      {0xd86e0000, 0xfe000001, 0xff000001}, // ds_read2_b32 v[254:255], v1
+      {0xd8ee0000, 0xfc000001, 0xfe000001}, // ds_read2_b64 v[252:255], v1
+      {0xd8f00000, 0xfc000001, 0xfe000001}, // ds_read2st64_b64
+      {0xd85c0000, 0xfe030201, 0xff030201}, // ds_wrxchg2_rtn_b32 v[254:255], v1, v2, v3
+      {0xd8dc0000, 0xfc040201, 0xfe040201}, // ds_wrxchg2_rtn_b64 v[252:255], v1, v[2:3], v[4:5]
+      {0xd8dc0000, 0xfc000001, 0xfe000001}, // … v[252:255], v1, v[0:1], v[0:1]
+      {0xd8de0000, 0xfc040201, 0xfe040201}, // ds_wrxchg2st64_rtn_b64
+      {0xd8dc0000, 0xfcfe0201, 0xfcff0201}, // ds_wrxchg2_rtn_b64 v[252:255], v1, v[2:3], v[254:255]
+      {0xd89c0000, 0x00fe0201, 0x00ff0201}, // ds_write2_b64 v1, v[2:3], v[254:255]
+      {0xd8a00000, 0x00fe0201, 0x00ff0201}, // ds_cmpst_b64 v1, v[2:3], v[254:255]
+      {0xd8980000, 0x00fe0201, 0x00ff0201}, // ds_mskor_b64 v1, v[2:3], v[254:255]
+      {0xd8c00000, 0xfe000201, 0xff000201}, // ds_add_rtn_u64 v[254:255], v1, v[2:3]
+      {0xdd898000, 0xfe000201, 0xff000201}, // global_atomic_add_x2 v[254:255], …, sc0
+      {0xdd888000, 0x0000fe01, 0x0000ff01}, // global_atomic_add_x2 v1, v[254:255]
+      {0xdd048000, 0x0000fe01, 0x0000ff01}, // global_atomic_cmpswap v1, v[254:255]
+      {0xdd848000, 0x0000fc01, 0x0000fe01}, // global_atomic_cmpswap_x2 v1, v[252:255]
+      {0xdd040000, 0x0000fe02, 0x0000ff02}, // flat_atomic_cmpswap v[2:3], v[254:255]
+      {0xdd840000, 0x0000fc02, 0x0000fe02}, // flat_atomic_cmpswap_x2 v[2:3], v[252:255]
+      {0xe1040000, 0x8002fe00, 0x8002ff00}, // buffer_atomic_cmpswap v[254:255]
+      {0xe1840000, 0x8002fc00, 0x8002fe00}, // buffer_atomic_cmpswap_x2 v[252:255]
+  };
+  for (const auto& [word0, last, behind] : memory) {
+    EXPECT_FALSE(stops(word0, last)) << std::hex << word0 << ' ' << last;
+    EXPECT_TRUE(stops(word0, behind)) << std::hex << word0 << ' ' << behind;
+  }
+  // A field that an instruction does not use may hold anything.
+  EXPECT_FALSE(stops(0xdd888000, 0xff000201)); // global_atomic_add_x2 without sc0
 }
 
 /// Mnemonics of the README's table "What is left": names between backticks, `*` for any end, of the
