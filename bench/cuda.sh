@@ -5,9 +5,9 @@
 #   bench/cuda.sh [--sanitize] [DIRECTORY]
 #
 # DIRECTORY (build/cuda/report) gets build.log, tests.log and one JSON file for each program. With --sanitize the
-# device suites below run under compute-sanitizer, too, at last. Environment: CUDA_ARCHITECTURES (90a), JOBS (all cores),
-# CMAKE_ARGUMENTS (where GoogleTest or Google Benchmark are not installed:
-# -DWAVETILE_GOOGLETEST_SOURCE=… -Dbenchmark_DIR=…).
+# device suites below run under compute-sanitizer, too, at last. Environment: CUDA_ARCHITECTURES (80;90a), JOBS (all cores),
+# CMAKE_ARGUMENTS (where GoogleTest, Google Benchmark or CLI11 are not installed:
+# -DWAVETILE_GOOGLETEST_SOURCE=… -Dbenchmark_DIR=… -DCLI11_DIR=…).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -28,7 +28,7 @@ failed=0
 
 echo "[cuda] building" >&2
 # shellcheck disable=SC2086 # several arguments
-cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${CUDA_ARCHITECTURES:-90a}" ${CMAKE_ARGUMENTS:-} \
+cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${CUDA_ARCHITECTURES:-80;90a}" ${CMAKE_ARGUMENTS:-} \
   > "$report/build.log"
 cmake --build $build -j "${JOBS:-$(nproc)}" >> "$report/build.log" 2>&1 || {
   grep -E 'error|FAILED' "$report/build.log" | head -n 40 >&2

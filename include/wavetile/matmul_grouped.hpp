@@ -250,10 +250,11 @@ matmul_plan matmul_grouped_plan(const matmul_item<A, B, D>* items, int64_t count
 /// `memory` must have `matmul_grouped_workspace_bytes`; with more, up to the plan's
 /// `best_workspace_bytes`, the k of products that would keep some CUs busy while others are idle is
 /// split, as `options.splits` says or the plan finds best, and a second pass adds the parts in
-/// fixed order. The list reaches the device in the arguments of small kernels ahead of the launch,
-/// so the call may be captured. Results of one product must not overlap operands or results of
-/// another (not checked). Everything else as `matmul`; errors name the number of the product. Which
-/// kernel runs: `matmul_grouped_plan`.
+/// fixed order (on NVIDIA GPUs by a simpler model than that of `matmul`, which may choose otherwise
+/// for one product). The list reaches the device in the arguments of small kernels ahead of the
+/// launch, so the call may be captured. Results of one product must not overlap operands or results
+/// of another (not checked). Everything else as `matmul`; errors name the number of the product.
+/// Which kernel runs: `matmul_grouped_plan`.
 template <matmul_choice Choice = matmul_choice::automatic, class A, class B, class D,
           class Epilogue = epilogue::steps<>>
 status matmul_grouped(const matmul_item<A, B, D>* items, int64_t count,

@@ -18,8 +18,8 @@ struct matmul_scale {
 struct matmul_options {
   bool transpose_a = false; ///< op(A) is the transpose of a
   bool transpose_b = false;
-  /// Rounded to fp32 for all but fp64, where it may not become infinite; an integer for int32
-  /// results. Infinities and NaN multiply as such.
+  /// alpha and beta are rounded to fp32, unless the product is one of fp64; a finite number must
+  /// stay finite then. Integers for int32 results. Infinities and NaN multiply as such.
   double alpha = 1;
   double beta = 0;           ///< 0: C is not read
   matmul_scale scale_a = {}; ///< for 8-bit inputs whose results are not int32

@@ -48,6 +48,7 @@
 #include <wavetile/attention_decode.hpp>
 #include <wavetile/layer_norm.hpp>
 #include <wavetile/matmul.hpp>
+#include <wavetile/matmul_block_scaled.hpp>
 #include <wavetile/matmul_grouped.hpp>
 #include <wavetile/reduce.hpp>
 #include <wavetile/reduce_segmented.hpp>
@@ -64,6 +65,7 @@ using layer_norm = operators_need_a_device_compiler;
 using log_softmax = operators_need_a_device_compiler;
 using log_softmax_backward = operators_need_a_device_compiler;
 using matmul = operators_need_a_device_compiler;
+using matmul_block_scaled = operators_need_a_device_compiler;
 using matmul_grouped = operators_need_a_device_compiler;
 using reduce = operators_need_a_device_compiler;
 using reduce_segmented = operators_need_a_device_compiler;

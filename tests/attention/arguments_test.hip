@@ -125,6 +125,10 @@ TEST_F(attention_arguments, numbers) {
   expect_refusal(call(a, b, c, {.softcap = 1e-40f}), invalid_argument, "softcap",
                  {"scale / softcap"});
   expect_refusal(call(a, b, c, {.scale = -3e38f}), invalid_argument, "scale", {"2.358e38"});
+  expect_refusal(call(a, b, c, {.kernel = attention_choice::alternating}), unsupported_shape,
+                 "kernel", {"heads of 128"});
+  expect_refusal(call(a, b, c, {.kernel = static_cast<attention_choice>(9)}), invalid_argument,
+                 "kernel", {"9", "independent"});
   expect_refusal(call(a, b, c, {.window = {-2, 0}}), invalid_argument, "window.left", {"-2"});
   expect_refusal(call(a, b, c, {.causal = true, .window = {3, 4}}), invalid_argument,
                  "window.right", {"4"});

@@ -116,13 +116,23 @@ TEST(attention_heads, others_are_refused) {
 // Rows past the lengths, and elements past the head, hold NaNs (the buffers' poison), infinities or
 // zeros: the same bits come out, and rows of o past the length stay.
 TEST(attention_tails, do_not_matter) {
-  for (const attention_head head : both_tuned) {
+  struct {
+    attention_head head;
+    attention_choice kernel;
+  } const cases[] = {
+    {{64, 64}, attention_choice::automatic},
+    {{128, 128}, attention_choice::automatic},
+#if !WAVETILE_CUDA // which the plan takes for many rows only
+    {{128, 128}, attention_choice::alternating}
+#endif
+  };
+  for (const auto& [head, kernel] : cases) {
     std::vector<element> first;
     for (const float tail : {NAN, INFINITY, 0.0f}) {
       constexpr std::int64_t queries = 33, keys = 65, q_rows = 64, kv_rows = 128, batch = 2;
       const std::int64_t pitch = head.qk + 24;
       random_source source(11);
-      const auto image = [&](std::int64_t rows, std::int64_t used) {
+      const auto image = [&, &head = head](std::int64_t rows, std::int64_t used) {
         std::vector<element> values(static_cast<std::size_t>(batch * rows * pitch),
                                     convert<element>(tail));
         for (std::int64_t b = 0; b < batch; ++b)
@@ -137,11 +147,12 @@ TEST(attention_tails, do_not_matter) {
       device_buffer<element> o(static_cast<std::size_t>(batch * q_rows * head.v));
       device_buffer<std::int32_t> q_length(std::vector<std::int32_t>(batch, queries));
       device_buffer<std::int32_t> kv_length(std::vector<std::int32_t>(batch, keys));
-      const auto in = [&](device_buffer<element>& buffer, std::int64_t rows) {
+      const auto in = [&, &head = head](device_buffer<element>& buffer, std::int64_t rows) {
         return make_strided_view<const element, 4>(buffer.data(), {batch, rows, 1, head.qk},
                                                    {rows * pitch, pitch, pitch, 1});
       };
       attention_options options;
+      options.kernel = kernel;
       options.sequences.q_length = q_length.data();
       options.sequences.kv_length = kv_length.data();
       const status outcome = attention(in(q, q_rows), in(k, kv_rows), in(v, kv_rows),

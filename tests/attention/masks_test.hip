@@ -121,6 +121,47 @@ TEST(attention_masks, additive_of_the_inputs_type) {
   broadcast_masks<element>(80);
 }
 
+// Lengths shorter than the mask: what it holds past them, here NaNs, does not count.
+TEST(attention_masks, longer_than_the_keys) {
+  constexpr std::int64_t batch = 2, queries = 40, keys = 150;
+  const std::int32_t lengths[batch] = {131, 64};
+  for (const int d : {64, 128}) {
+    problem c{.batch = batch, .queries = queries, .keys = keys, .qk = d, .value = d};
+    c.fill(12);
+    std::vector<float> values(queries * keys);
+    random_source source(13);
+    for (auto& x : values)
+      x = static_cast<float>(source.normal());
+    std::vector<element> first;
+    for (const float past : {0.0f, NAN}) {
+      std::vector<float> of_batches;
+      for (const std::int32_t length : lengths)
+        for (std::int64_t i = 0; i < queries; ++i)
+          for (std::int64_t j = 0; j < keys; ++j)
+            of_batches.push_back(j < length ? values[static_cast<std::size_t>(i * keys + j)]
+                                            : past);
+      device_buffer<float> mask(of_batches);
+      device_buffer<std::int32_t> kv_length(std::vector<std::int32_t>(lengths, lengths + batch));
+      c.options.sequences.kv_length = kv_length.data();
+      c.run(make_view(static_cast<const float*>(mask.data()), batch, 1, queries, keys));
+      ASSERT_FALSE(HasFatalFailure());
+      c.check([&](attention_row& row, std::int64_t b, std::int64_t, std::int64_t i) {
+        row.bias.assign(row.keys, 0.0);
+        for (std::int64_t j = 0; j < keys; ++j)
+          if (j < lengths[b])
+            row.bias[static_cast<std::size_t>(j)] = values[static_cast<std::size_t>(i * keys + j)];
+          else
+            row.visible[static_cast<std::size_t>(j)] = 0;
+      });
+      if (HasFatalFailure())
+        return;
+      if (first.empty())
+        first = c.o;
+      ASSERT_TRUE(verify_bits(c.o, first));
+    }
+  }
+}
+
 // Steps of keys that are all there, whose masks come in wide loads;
 // codegen.distances.attention_masks looks at how far ahead.
 template <class M>

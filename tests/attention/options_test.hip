@@ -308,7 +308,7 @@ TEST(attention_layout, broadcast_keys) {
 
 TEST(attention_sequences, equal_runs_of_their_own) {
   const std::vector<std::int64_t> queries{1, 17, 0, 64, 130, 2}, keys{3, 17, 5, 65, 200, 0};
-  for (const int d : {64, 80})
+  for (const int d : {64, 80, 128})
     for (const bool causal : {false, true})
       for (const std::int64_t gap : {0, 5}) {
         constexpr std::int64_t q_heads = 4, kv_heads = 2;
@@ -342,40 +342,47 @@ TEST(attention_sequences, equal_runs_of_their_own) {
           own.push_back(c);
         }
         const std::int64_t q_rows = q_begin.back(), kv_rows = kv_begin.back();
-        device_buffer<element> dq(q), dk(k), dv(v), o(q.size());
-        device_buffer<float> lse(static_cast<std::size_t>(q_heads * q_rows));
-        device_buffer<std::int32_t> qb(q_begin), kb(kv_begin), ql(q_length), kl(kv_length);
-        attention_options options;
-        options.causal = causal;
-        options.lse = make_view(lse.data(), 1, q_heads, q_rows);
-        options.sequences = {.q_begin = qb.data(), .kv_begin = kb.data()};
-        options.sequences.batch = static_cast<std::int64_t>(queries.size());
-        if (gap != 0) {
-          options.sequences.q_length = ql.data();
-          options.sequences.kv_length = kl.data();
-          options.sequences.max_q_length = 130;
-        }
-        const auto in = [&](device_buffer<element>& buffer, std::int64_t rows, std::int64_t heads) {
-          return make_view(static_cast<const element*>(buffer.data()), 1, rows, heads, d);
-        };
-        const status outcome =
-            attention(in(dq, q_rows, q_heads), in(dk, kv_rows, kv_heads), in(dv, kv_rows, kv_heads),
-                      make_view(o.data(), 1, q_rows, q_heads, d), options);
-        ASSERT_TRUE(outcome.ok()) << outcome.message();
-        const auto all = o.download();
-        const auto logs = lse.download();
-        for (std::size_t i = 0; i < own.size(); ++i) {
-          const std::int64_t row = q_heads * d, first = q_begin[i];
-          for (std::int64_t s = 0; s < queries[i] + gap; ++s)
-            for (std::int64_t e = 0; e < row; ++e)
-              ASSERT_EQ(all[static_cast<std::size_t>((first + s) * row + e)].bits,
-                        s < queries[i] ? own[i].o[static_cast<std::size_t>(s * row + e)].bits
-                                       : 0xFFFF)
-                  << "sequence " << i << ", row " << s;
-          for (std::int64_t h = 0; h < q_heads; ++h)
-            for (std::int64_t s = 0; s < queries[i]; ++s)
-              ASSERT_EQ(logs[static_cast<std::size_t>(h * q_rows + first + s)],
-                        own[i].lse[static_cast<std::size_t>(h * queries[i] + s)]);
+        std::vector<attention_choice> kernels{attention_choice::automatic};
+        if (d == 128 && !WAVETILE_CUDA) // the plan takes it for many rows only
+          kernels.push_back(attention_choice::alternating);
+        for (const attention_choice kernel : kernels) {
+          device_buffer<element> dq(q), dk(k), dv(v), o(q.size());
+          device_buffer<float> lse(static_cast<std::size_t>(q_heads * q_rows));
+          device_buffer<std::int32_t> qb(q_begin), kb(kv_begin), ql(q_length), kl(kv_length);
+          attention_options options;
+          options.kernel = kernel;
+          options.causal = causal;
+          options.lse = make_view(lse.data(), 1, q_heads, q_rows);
+          options.sequences = {.q_begin = qb.data(), .kv_begin = kb.data()};
+          options.sequences.batch = static_cast<std::int64_t>(queries.size());
+          if (gap != 0) {
+            options.sequences.q_length = ql.data();
+            options.sequences.kv_length = kl.data();
+            options.sequences.max_q_length = 130;
+          }
+          const auto in = [&](device_buffer<element>& buffer, std::int64_t rows,
+                              std::int64_t heads) {
+            return make_view(static_cast<const element*>(buffer.data()), 1, rows, heads, d);
+          };
+          const status outcome = attention(in(dq, q_rows, q_heads), in(dk, kv_rows, kv_heads),
+                                           in(dv, kv_rows, kv_heads),
+                                           make_view(o.data(), 1, q_rows, q_heads, d), options);
+          ASSERT_TRUE(outcome.ok()) << outcome.message();
+          const auto all = o.download();
+          const auto logs = lse.download();
+          for (std::size_t i = 0; i < own.size(); ++i) {
+            const std::int64_t row = q_heads * d, first = q_begin[i];
+            for (std::int64_t s = 0; s < queries[i] + gap; ++s)
+              for (std::int64_t e = 0; e < row; ++e)
+                ASSERT_EQ(all[static_cast<std::size_t>((first + s) * row + e)].bits,
+                          s < queries[i] ? own[i].o[static_cast<std::size_t>(s * row + e)].bits
+                                         : 0xFFFF)
+                    << "sequence " << i << ", row " << s;
+            for (std::int64_t h = 0; h < q_heads; ++h)
+              for (std::int64_t s = 0; s < queries[i]; ++s)
+                ASSERT_EQ(logs[static_cast<std::size_t>(h * q_rows + first + s)],
+                          own[i].lse[static_cast<std::size_t>(h * queries[i] + s)]);
+          }
         }
       }
 }

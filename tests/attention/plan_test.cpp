@@ -329,6 +329,14 @@ TEST(attention_plan, alternates_where_there_are_enough_rows) {
   problem.queries = 1;
   EXPECT_TRUE(plan(problem, device).config.alternates);
 
+  // over a cache there is no choice, nor one without a name
+  EXPECT_EQ(plan_decode(problem, device, 0).outcome.code(), status_code::invalid_argument);
+  problem.kernel = static_cast<attention_choice>(9);
+  EXPECT_EQ(plan(problem, device).outcome.code(), status_code::invalid_argument);
+  EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel = 9"),
+            std::string::npos);
+  problem.kernel = attention_choice::alternating;
+
   problem.mask = mask_kind::keep;
   EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel: alternating"),
             std::string::npos);

@@ -110,9 +110,9 @@ def check(kernel, function, declared, options):
           f"least distance: global {least['global']} x {resident:.0f} waves, LDS {least['lds']}; "
           f"{kernel.number('.vgpr_count')} registers, {kernel.number('.agpr_count')} of them for accumulation")
     if lds > declared["lds"]:
-        yield f"LDS clocks {lds:.1f} % of the matrix clocks, allowed {number['lds']} %"
+        yield f"LDS clocks {lds:.1f} % of the matrix clocks, allowed {declared['lds']} %"
     if vector > declared["vector"]:
-        yield f"vector instructions {vector:.2f} % of the matrix clocks, allowed {number['vector']} %"
+        yield f"vector instructions {vector:.2f} % of the matrix clocks, allowed {declared['vector']} %"
     if least["global"] * resident < options.min_global:
         yield f"a global load is waited for after {least['global']} clocks of {resident:.0f} waves"
     if least["lds"] < options.min_lds:
@@ -151,9 +151,10 @@ def main():
             continue
         checked += 1
         print(code_objects.short(kernels[symbol].name))
-        declared = collections.Counter()
+        declared = {}
         for key, value in (pair.split("=") for pair in pairs):
-            declared[key] += float(value)
+            before = declared.get(key, 0.0) if key.startswith("ds_") else 0.0  # reads and writes of one width add up
+            declared[key] = before + float(value)
         for problem in check(kernels[symbol], functions[symbol], declared, options):
             failed += 1
             print(f"  FAILED {problem}")

@@ -119,6 +119,8 @@ TEST_F(matmul_arguments_test, options) {
                  {"0.5", "no C"});
   expect_refusal(run(x, y, z, {.alpha = -1e300}), status_code::invalid_argument, "alpha",
                  {"-1e+300", "3.4e38"});
+  expect_refusal(run(x, y, z, {.beta = 1e300}), status_code::invalid_argument, "beta",
+                 {"1e+300", "3.4e38"});
   expect_refusal(run(x, y, z, {.memory = {nullptr, -1}}), status_code::invalid_argument,
                  "workspace.bytes", {"-1", ">= 0"});
   expect_refusal(run(x, y, z, {.memory = {nullptr, 1024}}), status_code::null_pointer,

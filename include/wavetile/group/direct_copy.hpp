@@ -37,7 +37,7 @@ class direct_copy {
   static_assert(Tile::columns * bytes % 4 == 0 && where.pitch % 4 == 0 &&
                     (where.chunk == 0 || where.chunk % 4 == 0),
                 "wavetile::group::direct_copy: rows and chunks of the layout are whole dwords");
-  static_assert(BlockSize % 64 == 0, "wavetile::group::direct_copy: whole waves");
+  static_assert(BlockSize % wave_size == 0, "wavetile::group::direct_copy: whole waves");
   static constexpr int width = 4 / bytes; ///< elements of a dword
   static constexpr int dwords = where.bytes() / 4;
 

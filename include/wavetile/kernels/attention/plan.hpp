@@ -92,16 +92,6 @@ struct attention_plan {
 
 namespace kernels {
 
-#if WAVETILE_CUDA
-constexpr bool alternates(const attention_config&) {
-  return false;
-}
-#else
-constexpr bool alternates(const attention_config& config) {
-  return config.alternates;
-}
-#endif
-
 /// The plan of either form.
 constexpr attention_plan plan_attention(const attention_problem& problem, const device_info& device,
                                         attention_form form) {
@@ -142,6 +132,13 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
   const int64_t outer = product(problem.batch, problem.q_heads / result.packed_heads);
   int cut = attention_cut_for({form, rows, outer, device.cu_count});
   if (problem.kernel != attention_choice::automatic) {
+    const bool known = problem.kernel == attention_choice::independent ||
+                       problem.kernel == attention_choice::alternating;
+    if ((form != attention_form::prefill || !known) && result.outcome.ok())
+      result.outcome = status::failure(
+          status_code::invalid_argument, "kernel", static_cast<int64_t>(problem.kernel),
+          form == attention_form::prefill ? "automatic, independent, alternating"
+                                          : "automatic, for queries over a cache");
     cut = problem.kernel == attention_choice::alternating ? 1 : 0;
     if (cut == 1 && (!attention_alternates(*head) || problem.mask != mask_kind::none) &&
         result.outcome.ok())
@@ -205,7 +202,7 @@ constexpr fixed_text<800> attention_plan::describe() const {
       .append(config.rows())
       .append(" rows in ")
       .append(config.waves)
-      .append(kernels::alternates(config) ? " waves that alternate, " : " waves, ")
+      .append(config.alternates ? " waves that alternate, " : " waves, ")
       .append(config.keys)
       .append(" keys a step, heads of ")
       .append(config.head.qk)

@@ -1,6 +1,6 @@
 /// \file
-/// One step's operand from global memory to LDS, element by element: for the end of k, and for
-/// operands that wide loads cannot address.
+/// One step's operand from global memory to LDS, elements beyond it left out: for the end of k, and
+/// for operands that wide loads cannot address.
 #pragma once
 
 #include <wavetile/core/view.hpp>

@@ -19,7 +19,8 @@ enum class matmul_choice : uint8_t {
   wide,       ///< tiles of 128 x 256 or 256 x 128, two waves; on request only
   middle,     ///< tiles of 128 x 128
   compact,    ///< tiles of 64 x 64
-  skinny,     ///< at most 16 rows: op(B) streams past, no LDS on its way
+  skinny,     ///< at most 16 rows: op(B) streams past, no LDS on its way. NVIDIA: 32, with `wgmma`
+              ///< through LDS
 };
 inline constexpr int matmul_choice_count = 8;
 
@@ -163,8 +164,8 @@ constexpr matmul_cut warp_cut_of(matmul_choice choice, const matmul_problem& pro
   if (choice == matmul_choice::skinny) {
     const auto cut = kernels::warp_skinny_cut_of(problem.order_b, bytes, problem.m);
     const int rows = kernels::warp_skinny_tile(problem.m);
-    const int64_t lds =
-        kernels::warp_skinny_lds(cut, bytes, accumulator, rows, static_cast<int>(facts.lds_bytes));
+    const int64_t lds = kernels::warp_skinny_lds(
+        cut, bytes, accumulator, rows, facts.arch == architecture::sm90 ? facts.lds_bytes : 0);
     const int threads = cut.warps * facts.wave_size;
     return {rows,
             cut.columns,

@@ -11,9 +11,9 @@ namespace wavetile::kernels {
 /// Which LDS row holds row `m` of an operand (a column, for B). Operands whose k is contiguous lie
 /// as they are. Others are written by lanes that hold 8 bytes of consecutive m each; so that lanes
 /// next to each other write rows next to each other, the bits of m that number the elements of a
-/// lane change places with those that number the lanes. Where a row has `KBytes` of 32, four rows
-/// fill all banks: two bits of m choose among the four, a third the half of the row, for writes as
-/// for reads.
+/// lane change places with those that number the lanes. Which bits depends on the bytes of k a row
+/// has. With 32 four rows fill all banks: two bits of m choose among the four, a third the half of
+/// the row, for writes as for reads; 16-bit elements with rows of 128 bytes are placed alike.
 template <operand_order Order, int ElementBytes, int KBytes>
 WAVETILE_HD constexpr int lds_row_of(int m) {
   if constexpr (Order == operand_order::k_contiguous || ElementBytes == 8)

@@ -77,7 +77,7 @@ struct norm_plan {
   int readings = 1;             ///< how often each element is read
   bool keeps_parameters = true; ///< weight and bias stay in registers from row to row
   int row_registers = 0;        ///< vector registers of a lane that hold its share of a row
-  int register_limit = 512;     ///< vector registers a lane may have
+  int register_limit = 512;     ///< vector registers a lane of such a workgroup can have at all
   int64_t lds_bytes = 0;        ///< static LDS of a workgroup
   int64_t workspace_bytes = 0;  ///< used
   /// Workspace with which rows too long for the chip would be split over several workgroups; 0

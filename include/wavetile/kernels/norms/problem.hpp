@@ -42,9 +42,9 @@ struct norm_types {
   static constexpr int chunk_bytes = chunk * static_cast<int>(sizeof(held));
   static constexpr int loaded_bytes =
       has_residual ? chunk * static_cast<int>(sizeof(input) + sizeof(residual)) : chunk_bytes;
-  /// Every NaN among bf16 results is one that a bf16 operand brought, or 0x7FC00000.
   template <class T>
   static constexpr bool is_bf16 = wavetile::detail::is_same_v<T, bf16>;
+  /// Every NaN among bf16 results is one that a bf16 operand brought, or 0x7FC00000.
   static constexpr bool makes_plain_nans =
       WAVETILE_AMDGCN && scaling == norm_scaling::none && is_bf16<Output> && is_bf16<held> &&
       (!has_weight || is_bf16<Weight>)&&(!has_bias || is_bf16<Bias>);

@@ -1,9 +1,10 @@
 /// \file
 /// RMSNorm and LayerNorm of rows that fit in registers: each element is read once and written once.
 ///
-/// On gfx942 a kernel has, beside code for any rows that it holds, code for rows without a tail at
-/// even steps that take half of its slots or more, one for each number of slots: all but the last
-/// are then known to be filled by all lanes, and nothing asks.
+/// On gfx942 a kernel whose lanes have up to four slots, but for that of short rows, has, beside
+/// code for any rows that it holds, code for rows without a tail at even steps that take half of
+/// its slots or more, one for each number of slots: all but the last are then known to be filled by
+/// all lanes, and nothing asks.
 #pragma once
 
 #include <wavetile/kernels/norms/arithmetic.hpp>

@@ -23,6 +23,8 @@ struct attention_config {
   bool keeps_queries = true; ///< in registers; else they are read from LDS in each step
   attention_head head;
 
+  static constexpr bool alternates = false; ///< see the other targets' configs
+
   constexpr int rows_of_wave() const { return 16 * row_tiles; }
   constexpr int rows() const { return shares_rows ? rows_of_wave() : waves * rows_of_wave(); }
   constexpr int keys_of_wave() const { return keys; } ///< of a step that the wave takes part in

@@ -8,7 +8,8 @@ namespace wavetile::kernels {
 
 /// One cut. A workgroup computes a `tile_m` x `tile_n` piece of D; its `warps_m` x `warps_n` warps
 /// share it evenly. One step of the loop takes `k_bytes` bytes of k from every row of A and column
-/// of B through LDS, which holds `stages` steps, all but one of them on their way.
+/// of B through LDS, which holds `stages` steps, all but one of them (with `wgmma` two) on their
+/// way.
 struct warp_cut {
   int tile_m, tile_n, k_bytes, warps_m, warps_n, stages;
 
@@ -74,13 +75,14 @@ constexpr warp_skinny_cut warp_skinny_cut_of(operand_order order_b, int element_
           order_b == operand_order::k_contiguous ? 32 : 64};
 }
 /// Steps of 64 values of k that a part of a workgroup with `wgmma` has in LDS, and the LDS of a
-/// workgroup, for 16-bit elements. Used where a workgroup can have as much, and in code for
-/// `sm_90a`.
+/// workgroup, for 16-bit elements. In code for `sm_90a`; the host, which does not know it from
+/// plain `sm_90`, asks for that LDS on every such device.
 inline constexpr int warpgroup_skinny_stages = 4;
 constexpr int warpgroup_skinny_lds(const warp_skinny_cut& cut, int rows) {
   return cut.warps / 4 / (cut.columns / 64) * warpgroup_skinny_stages * (cut.columns + rows) * 128;
 }
 /// LDS of a workgroup for `rows` rows of a kernel (16 or 32) with sums of `accumulator_bytes`.
+/// `lds`: what a workgroup can have where there is `wgmma`, else 0.
 constexpr int warp_skinny_lds(const warp_skinny_cut& cut, int element_bytes, int accumulator_bytes,
                               int rows, int lds) {
   const int sums = cut.warps_k() * rows * cut.columns * accumulator_bytes;

@@ -1,5 +1,6 @@
 /// \file
-/// Products of few rows on NVIDIA GPUs: op(B) streams past at full width, no LDS on its way.
+/// Products of few rows on NVIDIA GPUs: op(B) streams past at full width, no LDS on its way but
+/// where `wgmma` takes it from there (warpgroup_skinny.hpp).
 #pragma once
 
 #include <wavetile/kernels/matmul/cuda/config.hpp>
