@@ -167,7 +167,9 @@ struct ElfImage::Reader {
     llvm::Error error = llvm::Error::success();
     for (const auto& note : file.notes(section, error))
       if (note.getName() == "AMDGPU" && note.getType() == llvm::ELF::NT_AMDGPU_METADATA)
-        image.metadata_.push_back(note.getDescAsStringRef(section.sh_addralign).str());
+        // An alignment of 0 or 1 stands for 4.
+        image.metadata_.push_back(
+            note.getDescAsStringRef(std::max<std::uint64_t>(section.sh_addralign, 4)).str());
     if (error)
       reject(fmt::format("notes: {}", llvm::toString(std::move(error))));
   }

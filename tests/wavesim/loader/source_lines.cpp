@@ -1,61 +1,75 @@
 #include "loader/source_lines.hpp"
 
-#include <fmt/format.h>
-#include <llvm/DebugInfo/DIContext.h>
-#include <llvm/DebugInfo/DWARF/DWARFContext.h>
-#include <llvm/DebugInfo/DWARF/DWARFDebugLine.h>
-#include <llvm/DebugInfo/DWARF/DWARFUnit.h>
-#include <llvm/Object/ObjectFile.h>
-#include <llvm/Support/MemoryBufferRef.h>
+#include "loader/line_table.hpp"
+
+#include <deque>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Object/Decompressor.h>
+#include <llvm/Object/ELF.h>
+#include <optional>
 
 namespace wavesim {
 
 namespace {
 
+using File = llvm::object::ELFFile<llvm::object::ELF64LE>;
+
 // Damaged debug information costs the line, nothing else.
-void ignore(llvm::Error error) {
-  llvm::consumeError(std::move(error));
+template <class T>
+std::optional<T> value(llvm::Expected<T> expected) {
+  if (expected)
+    return std::move(*expected);
+  llvm::consumeError(expected.takeError());
+  return std::nullopt;
 }
 
-/// The folder the compiler ran in, from which relative ones count: DWARF 5 lists it first.
-const char* compilation_folder(const llvm::DWARFDebugLine::Prologue& prologue) {
-  if (prologue.getVersion() < 5 || prologue.IncludeDirectories.empty())
-    return "";
-  auto text = prologue.IncludeDirectories.front().getAsCString();
-  if (text)
-    return *text;
-  ignore(text.takeError());
-  return "";
-}
+// A compressed section says how large it gets; more than this is damage.
+constexpr std::uint64_t largest_section = std::uint64_t{1} << 28;
 
 } // namespace
 
 struct SourceLines::Parts {
-  std::unique_ptr<llvm::object::ObjectFile> object;
-  std::unique_ptr<llvm::DWARFContext> dwarf;
-  std::vector<llvm::DWARFDebugLine::LineTable> tables;
+  std::deque<llvm::SmallVector<char, 0>> decompressed; ///< what sections are views of
+  LineSections sections;
+  std::vector<LineTable> tables;
 
   explicit Parts(llvm::StringRef elf) {
-    auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(elf, ""));
-    if (!file) {
-      ignore(file.takeError());
+    const auto file = value(File::create(elf));
+    if (!file)
       return;
+    const auto headers = value(file->sections());
+    if (!headers)
+      return;
+    for (const auto& header : *headers) {
+      const auto name = value(file->getSectionName(header));
+      if (!name)
+        continue;
+      if (*name == ".debug_line")
+        sections.lines = contents(*file, header);
+      else if (*name == ".debug_line_str")
+        sections.line_strings = contents(*file, header);
+      else if (*name == ".debug_str")
+        sections.strings = contents(*file, header);
     }
-    object = std::move(*file);
-    dwarf = llvm::DWARFContext::create(
-        *object, llvm::DWARFContext::ProcessDebugRelocations::Process, nullptr, "", ignore, ignore);
-    read_tables();
+    tables = LineTable::read(sections);
   }
 
-  /// Line tables alone: LLVM 22 does not survive damaged entries of .debug_info.
-  void read_tables() {
-    const llvm::DWARFObject& sections = dwarf->getDWARFObj();
-    llvm::DWARFDataExtractor data(sections, sections.getLineSection(), dwarf->isLittleEndian(), 8);
-    llvm::DWARFUnitVector no_units;
-    llvm::DWARFDebugLine::SectionParser parser(data, *dwarf,
-                                               llvm::make_range(no_units.begin(), no_units.end()));
-    while (!parser.done())
-      tables.push_back(parser.parseNext(ignore, ignore));
+  std::string_view contents(const File& file, const File::Elf_Shdr& header) {
+    const auto bytes = value(file.getSectionContents(header));
+    if (!bytes)
+      return {};
+    const llvm::StringRef stored(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (!(header.sh_flags & llvm::ELF::SHF_COMPRESSED))
+      return stored;
+    auto section = value(llvm::object::Decompressor::create("", stored, true, true));
+    if (!section || section->getDecompressedSize() > largest_section)
+      return {};
+    auto& whole = decompressed.emplace_back();
+    if (auto error = section->resizeAndDecompress(whole)) {
+      llvm::consumeError(std::move(error));
+      return {};
+    }
+    return {whole.data(), whole.size()};
   }
 };
 
@@ -66,15 +80,9 @@ std::string SourceLines::at(std::uint64_t address) {
   if (!parts_)
     parts_ = std::make_unique<Parts>(
         llvm::StringRef(reinterpret_cast<const char*>(elf_.data()), elf_.size()));
-  using Kind = llvm::DILineInfoSpecifier::FileLineInfoKind;
-  for (const auto& table : parts_->tables) {
-    llvm::DILineInfo line;
-    if (table.getFileLineInfoForAddress({address, llvm::object::SectionedAddress::UndefSection},
-                                        false, compilation_folder(table.Prologue),
-                                        Kind::AbsoluteFilePath, line) &&
-        line.Line != 0 && line.FileName != llvm::DILineInfo::BadString)
-      return fmt::format("{}:{}", line.FileName, line.Line);
-  }
+  for (const LineTable& table : parts_->tables)
+    if (auto line = table.at(address); !line.empty())
+      return line;
   return {};
 }
 

@@ -1,4 +1,4 @@
-// File and line of an instruction, from a code object's DWARF.
+// File and line of an instruction, from the line tables of a code object.
 #pragma once
 
 #include <cstddef>

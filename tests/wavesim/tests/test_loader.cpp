@@ -85,6 +85,27 @@ TEST(CodeObject, SourceLines) {
   EXPECT_EQ(object->source_line(object->text_begin() - 4), "");
 }
 
+TEST(CodeObject, NotesWithoutAlignment) {
+  auto bytes = code_object();
+  const auto header = *reinterpret_cast<const Elf64_Ehdr*>(bytes.data());
+  unsigned notes = 0;
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::byte* place = bytes.data() + header.e_shoff + i * sizeof section;
+    std::memcpy(&section, place, sizeof section);
+    if (section.sh_type != SHT_NOTE)
+      continue;
+    ++notes;
+    section.sh_addralign = 0;
+    std::memcpy(place, &section, sizeof section);
+  }
+  EXPECT_EQ(notes, 1u);
+  std::string error;
+  const auto object = CodeObject::load(bytes, error);
+  ASSERT_TRUE(object) << error;
+  EXPECT_TRUE(object->kernel("histogram"));
+}
+
 TEST(CodeObject, SaysWhatIsWrong) {
   const auto good = code_object();
   const auto complaint = [](std::vector<std::byte> bytes) {
