@@ -65,6 +65,16 @@ class alternating_steps {
 #endif
   }
 
+  /// As many wait states as the last product's result needs before it is read. The compiler counts
+  /// them too, but LLVM 22 overlooks the path on which `store` has no rows to clear.
+  template <class Scores>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
+  wait_for_products([[maybe_unused]] Scores& all) {
+#if WAVETILE_AMDGCN
+    asm volatile("s_nop 10" : "+v"(all.part[0].registers), "+v"(all.part[1].registers));
+#endif
+  }
+
   /// Starts the loads of the group's tile of a step.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(int step) {
     const row_window rows = source_.from(begin_ + step * Config.keys, Config.keys);
@@ -136,6 +146,7 @@ class alternating_steps {
 
     store<Parity>(staged); // behind the last step: what nobody reads
     if (is) {
+      wait_for_products(now.all);
       wave_.weigh(now.all, rows, {}, first);
       now.own[0] = wave::weights_of(now.all, 0);
       now.own[1].operand[0] = wave::template weight_of<0>(now.all, 1);

@@ -166,11 +166,11 @@ private:
     tile_loader<T, Config, Source> loader(key_source, value_source, thread_id());
     const typename tiles::key_tile key(memory.key);
     const typename tiles::value_tile value(memory.value);
-    if (begin >= end)
-      return;
-    loader.look_up(begin);
-    loader.load(begin);
-    wave_.wait_for_queries();
+    if (begin < end) {
+      loader.look_up(begin);
+      loader.load(begin);
+      wave_.wait_for_queries();
+    }
     for (int first = begin; first < end; first += Config.keys) {
       if (first != begin)
         group::barrier(); // nobody reads the last step's tiles any more

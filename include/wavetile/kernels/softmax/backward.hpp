@@ -38,7 +38,7 @@ struct backward_math {
 
 /// Adds neighbours pairwise.
 template <int N>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE float sum_of(vec<float, N> values) {
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float sum_by_halves(vec<float, N> values) {
 #pragma unroll
   for (int step = N / 2; step > 0; step /= 2)
 #pragma unroll
@@ -104,7 +104,7 @@ softmax_backward_of_row(const softmax_backward_arguments<Types>& args, const Tea
     });
   });
   sums[0] += backward_math<Types::form>::summand(tail_y, tail_gradient, tail_shown);
-  math.total = team.template all_reduce<0>(sum_of(sums), op::plus{});
+  math.total = team.template all_reduce<0>(sum_by_halves(sums), op::plus{});
 
   store_row<slots>(
       args.out + offset[2], share, written,

@@ -102,7 +102,7 @@ struct backward_stream {
           sums[e] += backward_math<Types::form>::summand(yi, gi, shown);
         },
         [](int64_t, int) {});
-    return sum_of(sums);
+    return sum_by_halves(sums);
   }
 
   /// The results of a lane's part of a run.
