@@ -123,7 +123,7 @@ private:
     if constexpr (Config.alternates)
       alternating_steps<Types, Config>(wave_, memory, key_source, value_source, begin)
           .run(rows, end);
-    else
+    else if (begin < end)
       run_steps(memory[0], key_source, value_source, rows, mask_row, begin, end, kv.length);
 
     if constexpr (Config.shares_keys) {
@@ -156,8 +156,8 @@ private:
                 late_rows.inside, [](float log) { return log * ln_2; });
   }
 
-  /// One step after the other: the loads of the next are in flight meanwhile, and other workgroups
-  /// of the CU compute while this one loads or waits.
+  /// One step or more after the other: the loads of the next are in flight meanwhile, and other
+  /// workgroups of the CU compute while this one loads or waits.
   template <class Source>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
   run_steps(typename tiles::storage& memory, const Source& key_source, const Source& value_source,
@@ -166,11 +166,9 @@ private:
     tile_loader<T, Config, Source> loader(key_source, value_source, thread_id());
     const typename tiles::key_tile key(memory.key);
     const typename tiles::value_tile value(memory.value);
-    if (begin < end) {
-      loader.look_up(begin);
-      loader.load(begin);
-      wave_.wait_for_queries();
-    }
+    loader.look_up(begin);
+    loader.load(begin);
+    wave_.wait_for_queries();
     for (int first = begin; first < end; first += Config.keys) {
       if (first != begin)
         group::barrier(); // nobody reads the last step's tiles any more
