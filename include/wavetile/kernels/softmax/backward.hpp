@@ -36,7 +36,8 @@ struct backward_math {
   }
 };
 
-/// Adds neighbours pairwise.
+/// The sum that `sum_of` of rows/pairs.hpp gives, an element an instruction: two an instruction
+/// take 5 % more instructions here, in moves that make pairs.
 template <int N>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE float sum_by_halves(vec<float, N> values) {
 #pragma unroll
