@@ -2,13 +2,16 @@
 
   printed_test.py TEXT.md... -- COMMAND...
 
-A table begins with the line whose first word is "step" and ends with the output or an empty line. Its rows must be
-neighbours in the text, too; how far they are indented does not matter.
+A table begins with the line whose first word is "step", "operator" or "compared" and ends with the output or an empty
+line. Its rows must be neighbours in the text, too; how far they are indented does not matter.
 """
 
 import pathlib
 import subprocess
 import sys
+
+
+HEADS = ("step ", "operator ", "compared ")
 
 
 def main():
@@ -17,7 +20,7 @@ def main():
     done = subprocess.run(command, text=True, capture_output=True)
     print(done.stdout + done.stderr)
     lines = [line.strip() for line in done.stdout.splitlines()]
-    begin = next((at for at, line in enumerate(lines) if line.startswith("step ")), None)
+    begin = next((at for at, line in enumerate(lines) if line.startswith(HEADS)), None)
     if done.returncode != 0 or begin is None:
         sys.exit(f"exit code {done.returncode}, and " + ("no table" if begin is None else "a table"))
     table = lines[begin:lines.index("", begin)] if "" in lines[begin:] else lines[begin:]
