@@ -53,7 +53,7 @@ public:
   template <class Tile>
   WAVETILE_DEVICE auto read(Tile from, int i, int s) const {
     const auto result = early::read(from, i, s);
-    detail::wait_for_lds<0>();
+    wavetile::detail::in_place([] { wavetile::detail::wait_for_lds<0>(); });
     return result;
   }
 };

@@ -35,6 +35,24 @@ const nlohmann::json& entry(const std::string& mnemonic) {
   return calculator();
 }
 
+// The states between an instruction and a reader of its result, from the calculator's passes.
+TEST(matrix_instructions, need_the_wait_states_that_llvm_counts) {
+  for (const matrix_instruction& one : detail::table::gfx942_matrix_instructions) {
+    const nlohmann::json& e = entry(one.mnemonic);
+    const int beside = e["xdl"].get<bool>() ? 3 : 2; // the passes
+    const int states = one.accumulator == matrix_type::fp64 ? 18 : e["passes"].get<int>() + beside;
+    EXPECT_EQ(one.result_states(), states) << one.mnemonic;
+    EXPECT_LE(one.result_states(), most_result_states) << one.mnemonic;
+  }
+  using enum matrix_type;
+  EXPECT_EQ(find_matrix_instruction(architecture::gfx942, {32, 32, 8}, bf16, bf16).result_states(),
+            11);
+  EXPECT_EQ(find_matrix_instruction(architecture::gfx942, {16, 16, 16}, fp16, fp16).result_states(),
+            7);
+  EXPECT_EQ(find_matrix_instruction(architecture::gfx90a, {16, 16, 16}, fp16, fp16).result_states(),
+            0);
+}
+
 TEST(matrix_instructions, agree_with_the_calculator) {
   int elements = 0;
   for (const matrix_instruction& one : detail::table::gfx942_matrix_instructions) {

@@ -19,6 +19,9 @@ struct matrix_shape {
   constexpr bool operator==(const matrix_shape&) const = default;
 };
 
+/// The most that `matrix_instruction::result_states` can be: of 16 passes.
+inline constexpr int most_result_states = 19;
+
 /// Element types of matrix instructions.
 enum class matrix_type : uint8_t { fp64, fp32, fp16, bf16, e4m3_fnuz, e5m2_fnuz, int8, int32 };
 
@@ -61,6 +64,19 @@ struct matrix_instruction {
   matrix_shape shape;
   matrix_type a, b, accumulator;
   int clocks; ///< that it occupies the matrix unit of one SIMD; 0: not known
+
+  /// Wait states that gfx942 needs between this instruction and one of the vector unit, the LDS or
+  /// memory that reads its result, which the hardware does not wait for; 0: not known. A state is
+  /// an instruction of the same wave, or one of s_nop's. With passes of four clocks: passes + 2 of
+  /// fp32 inputs, passes + 3 of others, 18 of fp64 (memory; 11 of the vector unit). Source: LLVM,
+  /// lib/Target/AMDGPU/GCNHazardRecognizer.cpp (gfx940).
+  constexpr int result_states() const {
+    if (clocks == 0)
+      return 0;
+    if (accumulator == matrix_type::fp64)
+      return 18;
+    return clocks / 4 + (a == matrix_type::fp32 ? 2 : 3);
+  }
 
   /// Multiplications and additions.
   constexpr int flops() const { return 2 * shape.m * shape.n * shape.k; }

@@ -28,6 +28,9 @@ class alternating_steps {
   using wave = attention_wave<Types, Config>;
   using storage = typename tiles::storage;
   static constexpr int chunks = 4; ///< that a thread brings of a step
+  static constexpr auto input = wavetile::detail::matrix_type_of<T>();
+  static constexpr int score_states =
+      find_matrix_instruction(architecture::gfx942, shape_32x32<T>, input, input).result_states();
   static constexpr int threads = Config.threads() / 2;
   static_assert(Config.waves == 8 && Config.buffers() == 2 &&
                 tiles::key_units == chunks * threads && tiles::value_units == threads &&
@@ -62,16 +65,6 @@ class alternating_steps {
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void set_priority() {
 #if WAVETILE_AMDGCN
     __builtin_amdgcn_s_setprio(Priority);
-#endif
-  }
-
-  /// As many wait states as the last product's result needs before it is read. The compiler counts
-  /// them too, but LLVM 22 overlooks the path on which `store` has no rows to clear.
-  template <class Scores>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void
-  wait_for_products([[maybe_unused]] Scores& all) {
-#if WAVETILE_AMDGCN
-    asm volatile("s_nop 10" : "+v"(all.part[0].registers), "+v"(all.part[1].registers));
 #endif
   }
 
@@ -146,7 +139,7 @@ class alternating_steps {
 
     store<Parity>(staged); // behind the last step: what nobody reads
     if (is) {
-      wait_for_products(now.all);
+      wavetile::detail::wait_for_matrix<score_states>(now.all.part);
       wave_.weigh(now.all, rows, {}, first);
       now.own[0] = wave::weights_of(now.all, 0);
       now.own[1].operand[0] = wave::template weight_of<0>(now.all, 1);

@@ -190,7 +190,8 @@ private:
       if (mine < rows.any.end && mine + Config.keys_of_wave() > rows.any.begin)
         wave_.step(key, value, rows, mask, mine, first_keys);
       else
-        wait_for_lds(); // its reads must not outlast the barrier, though nobody uses them
+        wavetile::detail::wait_for_lds<0>(); // its reads must not outlast the barrier, though
+                                             // nobody uses them
     }
   }
 };

@@ -8,6 +8,7 @@
 #include <wavetile/kernels/attention/online_softmax.hpp>
 #include <wavetile/kernels/attention/sequence.hpp>
 #include <wavetile/matrix/mma.hpp>
+#include <wavetile/matrix/waits.hpp>
 
 #if WAVETILE_HIP
 
@@ -47,13 +48,6 @@ struct query_rows {
       any = every = {0, 0};
   }
 };
-
-/// Waits until the wave's LDS accesses are done (gfx9: counters lgkm 0, the others open).
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_lds() {
-#if WAVETILE_AMDGCN
-  __builtin_amdgcn_s_waitcnt(0xC07F);
-#endif
-}
 
 /// Only vector and scalar arithmetic may be moved across.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void keep_order() {

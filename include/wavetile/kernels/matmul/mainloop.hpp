@@ -9,6 +9,7 @@
 #include <wavetile/kernels/matmul/turns.hpp>
 #include <wavetile/kernels/matmul/unrolled.hpp>
 #include <wavetile/matrix/mma.hpp>
+#include <wavetile/matrix/waits.hpp>
 
 #if WAVETILE_HIP
 
@@ -382,13 +383,14 @@ private:
           detail::unrolled<fragment_reads>(
               [&](auto n) { read(1 - s, n, 1 - s, s == 0 ? Stage : 1 - Stage); });
         if constexpr (s == 0)
-          detail::wait_for_lds<Active ? fragment_reads : 0>();
+          wavetile::detail::in_place(
+              [] { wavetile::detail::wait_for_lds<Active ? fragment_reads : 0>(); });
         detail::end_turn();
         if constexpr (Active) {
           __builtin_amdgcn_s_setprio(1);
           detail::unrolled<slots>([&](auto n) { multiply(d, f[s], n); });
           __builtin_amdgcn_s_setprio(0);
-          detail::wait_for_lds<0>();
+          wavetile::detail::in_place([] { wavetile::detail::wait_for_lds<0>(); });
         }
         detail::end_turn();
       });

@@ -7,8 +7,8 @@
 #include <wavetile/kernels/matmul/global_load.hpp>
 #include <wavetile/kernels/matmul/plan.hpp>
 #include <wavetile/kernels/matmul/tile_kernel.hpp>
-#include <wavetile/kernels/matmul/turns.hpp>
 #include <wavetile/kernels/matmul/unrolled.hpp>
+#include <wavetile/matrix/waits.hpp>
 
 #if WAVETILE_HIP
 
@@ -398,7 +398,10 @@ matmul_skinny(matmul_arguments<Types> arguments) {
     for (int f = 0; f < loop::fragments; ++f)
       sums[f] = fragment{};
     own.run_wave(sums, wave, skinny_waves, k_begin, k_end);
-    detail::wait_for_matrix(sums);
+    wavetile::detail::in_place([&] {
+      wavetile::detail::hold(sums);
+      wavetile::detail::wait_for_matrix<most_result_states>(sums);
+    });
 
 #pragma unroll 1
     for (int w = 1; w < skinny_waves; ++w) {
