@@ -35,7 +35,9 @@ struct attention_options {
   float softcap = 0;                                  ///< logits become c tanh(logit / c); 0: none
   attention_axes axes = attention_axes::bshd;
   attention_sequences sequences = {};
-  view<float, 3> lse = {}; ///< batch, head, position; written unless its pointer is null
+  /// Batch, head, position: written, if given. Not given is a null pointer to no elements, as by
+  /// default; a null pointer to elements is refused.
+  view<float, 3> lse = {};
   attention_choice kernel = attention_choice::automatic; ///< refused where there is none such
 };
 
@@ -65,7 +67,7 @@ inline attention_problem describe_attention(const kernels::attention_arrays& arr
   problem.causal = options.causal;
   problem.anchor = options.anchor;
   problem.window = options.window;
-  problem.lse = options.lse.data != nullptr;
+  problem.lse = kernels::wants_lse(options.lse);
   problem.kernel = options.kernel;
   return problem;
 }
@@ -73,8 +75,10 @@ inline attention_problem describe_attention(const kernels::attention_arrays& arr
 inline status check_attention(attention_call& call, const attention_options& options) {
   using namespace kernels;
   attention_arrays& arrays = call.arrays;
-  if (const status outcome = check_attention_extents(arrays); !outcome)
-    return outcome;
+  for (const status& outcome :
+       {check_axes(arrays.axes), check_anchor(options.anchor), check_attention_extents(arrays)})
+    if (!outcome)
+      return outcome;
   if (const status outcome = check_attention_numbers(
           options.scale.of(arrays.q.extent[3]), options.softcap, options.causal, options.window);
       !outcome)
@@ -114,7 +118,7 @@ status launch_attention(const attention_plan& plan,
                         const kernels::attention_arguments<Types>& arguments, hipStream_t stream) {
   constexpr int cuts = kernels::attention_cuts(Types::form);
   if constexpr (Index == attention_head_count * cuts) {
-    return status::failure(status_code::unsupported_shape, "head dimension", "no kernel");
+    return status::failure(status_code::unsupported_shape, "head", "no kernel");
   } else {
     constexpr attention_config config = kernels::attention_config_of(
         attention_heads[Index / cuts], Types::form, Index % cuts, Types::mask::kind);
@@ -204,7 +208,7 @@ status attention_of_views(const view<Q, 4>& q, const view<K, 4>& k, const view<V
     call.arrays.v = kernels::describe("v", v);
     call.arrays.o = kernels::describe("o", o);
     call.arrays.lse = kernels::describe("lse", options.lse);
-    call.arrays.has_lse = options.lse.data != nullptr;
+    call.arrays.has_lse = kernels::wants_lse(options.lse);
     if constexpr (is_same_v<M, kernels::no_mask>) {
       using types = kernels::attention_types<input, output, kernels::no_mask>;
       return run_attention<types>(call, nullptr, options, stream);

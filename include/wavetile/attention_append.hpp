@@ -38,6 +38,11 @@ struct append_pair {
   bool into_cache = true, turned = true;
 };
 
+inline status check_pairs(rotary_pairs pairs) {
+  return check_enumerator("rotary.pairs", pairs, rotary_pairs::neighbours,
+                          "none, halves, neighbours");
+}
+
 inline status check_rotary(const rotary_embedding& rotary, int64_t elements) {
   if (rotary.pairs == rotary_pairs::none)
     return {};
@@ -80,6 +85,9 @@ inline status check_append(attention_decode_call& call, append_pair* pairs, int 
                            const attention_append_options& options) {
   using namespace kernels;
   attention_arrays& arrays = call.arrays; // k and v are the cache, q holds the new keys
+  for (const status& outcome : {check_axes(arrays.axes), check_pairs(options.rotary.pairs)})
+    if (!outcome)
+      return outcome;
   const int rows = arrays.rows_axis(), heads = arrays.heads_axis();
   for (int i = 0; i < count; ++i)
     for (const operand* array : {&pairs[i].from, &pairs[i].to})

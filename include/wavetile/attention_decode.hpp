@@ -30,7 +30,7 @@ struct attention_decode_options {
   /// The pages of each sequence in order: batch x pages of a sequence, device memory. A null
   /// pointer: no pages, the cache has an array of rows for each sequence.
   view<const int32_t, 2> pages = {};
-  view<float, 3> lse = {}; ///< batch, head, query; written unless its pointer is null
+  view<float, 3> lse = {}; ///< batch, head, query; see `attention_options::lse`
   workspace memory = {};   ///< see `attention_decode_plan::best_workspace_bytes`
 };
 
@@ -89,6 +89,8 @@ inline status check_pages(attention_decode_call& call, const attention_decode_op
 inline status check_decode(attention_decode_call& call, const attention_decode_options& options) {
   using namespace kernels;
   attention_arrays& arrays = call.arrays;
+  if (const status outcome = check_axes(arrays.axes); !outcome)
+    return outcome;
   if (const status outcome = find_pages(options.pages, call.paged); !outcome)
     return outcome;
   for (const operand* array : {&arrays.q, &arrays.k, &arrays.v, &arrays.o})
@@ -147,7 +149,7 @@ status launch_decode(const attention_decode_plan& plan,
                      const kernels::attention_arguments<Types>& arguments, hipStream_t stream) {
   constexpr int cuts = kernels::attention_cuts(Types::form);
   if constexpr (Index == attention_head_count * cuts) {
-    return status::failure(status_code::unsupported_shape, "head dimension", "no kernel");
+    return status::failure(status_code::unsupported_shape, "head", "no kernel");
   } else {
     using namespace kernels;
     constexpr attention_config config =
@@ -298,7 +300,7 @@ status attention_decode(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
     call.arrays.v = kernels::describe("v", v);
     call.arrays.o = kernels::describe("o", o);
     call.arrays.lse = kernels::describe("lse", options.lse);
-    call.arrays.has_lse = options.lse.data != nullptr;
+    call.arrays.has_lse = kernels::wants_lse(options.lse);
     using types =
         kernels::attention_types<input, output, kernels::no_mask, kernels::attention_form::cache>;
     return detail::run_decode<types>(call, options, stream);

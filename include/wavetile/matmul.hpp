@@ -47,10 +47,15 @@ status check_factors(const matmul_options& options, bool has_c) {
     return factor_failure("beta", options.beta,
                           ", and there is no C to multiply it with; allowed: 0");
   const struct {
-    const char* name;
+    const char *name, *kind_name;
     const matmul_scale& scale;
-  } scales[] = {{"scale_a", options.scale_a}, {"scale_b", options.scale_b}};
+  } scales[] = {{"scale_a", "scale_a.kind", options.scale_a},
+                {"scale_b", "scale_b.kind", options.scale_b}};
   for (const auto& one : scales) {
+    if (const status outcome = check_enumerator(one.kind_name, one.scale.kind, scale_kind::outer,
+                                                "none, tensor, outer");
+        !outcome)
+      return outcome;
     if (one.scale.kind == scale_kind::none && one.scale.data != nullptr)
       return status::failure(status_code::invalid_argument, one.name,
                              "its kind is none, and there are data; allowed: tensor, outer");

@@ -200,7 +200,7 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
     return result;
   if (options.memory.bytes < result.workspace_bytes)
     result.outcome =
-        status::failure(status_code::workspace_too_small, "workspace.bytes", options.memory.bytes,
+        status::failure(status_code::workspace_too_small, "memory.bytes", options.memory.bytes,
                         ">= ")
             .append(result.workspace_bytes)
             .append(all.split_products > 0 ? " for the list and parts of k" : " for the list");

@@ -185,9 +185,6 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
       return outcome;
     if (const status outcome = check_option("scale", options.scale, false); !outcome)
       return outcome;
-    if (options.memory.bytes < 0)
-      return status::failure(status_code::invalid_argument, "workspace.bytes", options.memory.bytes,
-                             ">= 0");
     if ((!quantised || has_scales) && options.scale != 1.0f)
       return status::failure(status_code::invalid_argument, "scale",
                              has_scales ? "given beside scales" : "given for a y that is not 8-bit")

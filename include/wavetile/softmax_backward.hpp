@@ -72,6 +72,8 @@ inline status check_backward(backward_call& call, bool has_mask, const softmax_o
       return outcome;
   if (const status outcome = check_scale(options.scale); !outcome)
     return outcome;
+  if (const status outcome = check_anchor(options.anchor); !outcome)
+    return outcome;
   call.empty = call.y.empty();
   if (call.empty)
     return {};

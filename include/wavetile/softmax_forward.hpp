@@ -83,6 +83,8 @@ inline status check_forward(forward_call& call, bool has_mask, const softmax_opt
       return outcome;
   if (const status outcome = check_scale(options.scale); !outcome)
     return outcome;
+  if (const status outcome = check_anchor(options.anchor); !outcome)
+    return outcome;
   call.empty = x.empty();
   if (call.empty)
     return {};

@@ -65,6 +65,43 @@ TEST_F(attention_arguments, extents) {
                  unsupported_shape, "v.extent[2]", {"6", "7"});
 }
 
+TEST_F(attention_arguments, enumerators) {
+  using enum status_code;
+  const in a = array(q, 1, 5, 2), b = array(k, 1, 5, 2), c = array(v, 1, 5, 2);
+  attention_options options;
+  options.axes = static_cast<attention_axes>(2);
+  expect_refusal(call(a, b, c, options), invalid_argument, "axes", {"= 2", "bshd, bhsd"});
+  options = {};
+  options.anchor = static_cast<causal_anchor>(9);
+  expect_refusal(call(a, b, c, options), invalid_argument, "anchor",
+                 {"= 9", "bottom_right, top_left"});
+  options = {};
+  options.kernel = static_cast<attention_choice>(3);
+  expect_refusal(call(a, b, c, options), invalid_argument, "kernel",
+                 {"= 3", "automatic, independent, alternating"});
+}
+
+// None is wanted: a null pointer to no elements, as by default. A null pointer to elements is what
+// a failed allocation leaves.
+TEST_F(attention_arguments, lse_without_memory) {
+  using enum status_code;
+  const in a = array(q, 1, 5, 2), b = array(k, 1, 5, 2), c = array(v, 1, 5, 2);
+  attention_options options;
+  float* const none = nullptr;
+  options.lse = make_view(none, 1, 2, 5);
+  expect_refusal(call(a, b, c, options), null_pointer, "lse", {"not empty"});
+  options.lse = make_view(none, 1, 2, 6);
+  expect_refusal(call(a, b, c, options), null_pointer, "lse");
+  options.lse = make_view(none, 1, 2, -5);
+  expect_refusal(call(a, b, c, options), invalid_argument, "lse.extent[2]", {"-5", ">= 0"});
+  options.lse = make_view(lse, 0, 2, 5);
+  expect_refusal(call(a, b, c, options), unsupported_shape, "lse.extent[0]", {"0", "1"});
+  options.lse = make_view(none, 0, 2, 5);
+  EXPECT_TRUE(call(a, b, c, options).ok());
+  EXPECT_TRUE(call(a, b, c).ok());
+  EXPECT_EQ(launches(), 2);
+}
+
 TEST_F(attention_arguments, heads) {
   using enum status_code;
   const std::int64_t bad[][2] = {{6, 4}, {8, 0}, {4, 8}};

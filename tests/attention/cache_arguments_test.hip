@@ -109,6 +109,19 @@ TEST_F(cache_arguments, pages_lie_apart_from_what_is_written) {
   expect_refusal(run_append(), overlapping, "q_turned", {"overlaps pages"});
 }
 
+TEST_F(cache_arguments, enumerators_and_lse) {
+  using enum status_code;
+  decode.axes = append.axes = static_cast<attention_axes>(2);
+  expect_refusal(run_decode(), invalid_argument, "axes", {"= 2", "bshd, bhsd"});
+  expect_refusal(run_append(), invalid_argument, "axes", {"= 2", "bshd, bhsd"});
+  decode.axes = append.axes = attention_axes::bshd;
+  append.rotary.pairs = static_cast<rotary_pairs>(3);
+  expect_refusal(run_append(), invalid_argument, "rotary.pairs",
+                 {"= 3", "none, halves, neighbours"});
+  decode.lse = make_view(static_cast<float*>(nullptr), batch, heads, 1);
+  expect_refusal(run_decode(), null_pointer, "lse", {"not empty"});
+}
+
 TEST_F(cache_arguments, lengths) {
   using enum status_code;
   decode.kv_length = append.kv_length =
@@ -186,15 +199,15 @@ TEST_F(cache_arguments, workspace_lies_apart) {
   EXPECT_TRUE(run_decode().ok()) << run_decode().message();
   mock::current().calls.clear();
   lend(nullptr);
-  expect_refusal(run_decode(), null_pointer, "workspace.data");
+  expect_refusal(run_decode(), null_pointer, "memory.data");
   lend(memory + 1);
-  expect_refusal(run_decode(), misaligned, "workspace.data", {"16 bytes"});
+  expect_refusal(run_decode(), misaligned, "memory.data", {"16 bytes"});
   lend(memory);
   decode.pages.data = numbers(memory + 8);
-  expect_refusal(run_decode(), overlapping, "workspace.data", {"pages"});
+  expect_refusal(run_decode(), overlapping, "memory.data", {"pages"});
   decode.pages.data = list;
   decode.kv_length = numbers(memory);
-  expect_refusal(run_decode(), overlapping, "workspace.data", {"kv_length"});
+  expect_refusal(run_decode(), overlapping, "memory.data", {"kv_length"});
 }
 
 } // namespace

@@ -336,6 +336,16 @@ TEST(attention_plan, alternates_where_there_are_enough_rows) {
   EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel = 9"),
             std::string::npos);
   problem.kernel = attention_choice::alternating;
+  const auto message = [&] { return std::string(plan(problem, device).outcome.message()); };
+  problem.mask = static_cast<mask_kind>(3);
+  EXPECT_EQ(message(), "invalid_argument: mask = 3, allowed: none, keep, additive");
+  problem.mask = mask_kind::none;
+  problem.anchor = static_cast<causal_anchor>(2);
+  EXPECT_EQ(message(), "invalid_argument: anchor = 2, allowed: bottom_right, top_left");
+  problem.anchor = causal_anchor::bottom_right;
+  problem.input = static_cast<data_type>(99);
+  EXPECT_EQ(message(), "unsupported_type: input: its elements are unknown, allowed: fp16, bf16");
+  problem.input = data_type::bf16;
 
   problem.mask = mask_kind::keep;
   EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel: alternating"),

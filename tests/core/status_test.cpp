@@ -27,6 +27,24 @@ TEST(status, names_argument_value_and_what_is_allowed) {
   EXPECT_STREQ(s.message(), "invalid_argument: rows = -3, allowed: 0 or more");
 }
 
+TEST(status, names_numbers_that_no_enumerator_has) {
+  enum class fruit : uint8_t { apple, pear };
+  EXPECT_TRUE(detail::check_enumerator("fruit", fruit::pear, fruit::pear, "apple, pear").ok());
+  const status s =
+      detail::check_enumerator("fruit", static_cast<fruit>(2), fruit::pear, "apple, pear");
+  EXPECT_EQ(s.code(), status_code::invalid_argument);
+  EXPECT_STREQ(s.argument(), "fruit");
+  EXPECT_STREQ(s.message(), "invalid_argument: fruit = 2, allowed: apple, pear");
+  EXPECT_STREQ(name_of(data_type::uint64), "uint64");
+  EXPECT_STREQ(name_of(static_cast<data_type>(16)), "unknown");
+  EXPECT_STREQ(name_of(static_cast<data_type>(255)), "unknown");
+  EXPECT_EQ(size_of(data_type::uint64), 8);
+  EXPECT_EQ(size_of(static_cast<data_type>(16)), 0);
+  EXPECT_STREQ(name_of(static_cast<status_code>(99)), "unknown");
+  EXPECT_STREQ(detail::check_known_type("input", static_cast<data_type>(16)).message(),
+               "unsupported_type: input: its elements are unknown, allowed: those of data_type");
+}
+
 TEST(status, names_both_numbers_of_a_limit) {
   const status s =
       status::above_limit(status_code::lds_limit, "dynamic LDS", 65537, 65536, "bytes");

@@ -122,9 +122,9 @@ TEST_F(matmul_arguments_test, options) {
   expect_refusal(run(x, y, z, {.beta = 1e300}), status_code::invalid_argument, "beta",
                  {"1e+300", "3.4e38"});
   expect_refusal(run(x, y, z, {.memory = {nullptr, -1}}), status_code::invalid_argument,
-                 "workspace.bytes", {"-1", ">= 0"});
+                 "memory.bytes", {"-1", ">= 0"});
   expect_refusal(run(x, y, z, {.memory = {nullptr, 1024}}), status_code::null_pointer,
-                 "workspace.data", {});
+                 "memory.data", {});
   expect_refusal(run(x, y, z, {.splits = -1}), status_code::invalid_argument, "splits", {"-1"});
   expect_refusal(run(x, y, z, {.kernel = "huge"}), status_code::invalid_argument, "kernel",
                  {"huge", "middle", "skinny"});
@@ -132,17 +132,21 @@ TEST_F(matmul_arguments_test, options) {
                  {"middle", "compact"});
   expect_refusal(run(x, y, z, {.scale_a = {a, scale_kind::tensor}}), status_code::unsupported_type,
                  "scale_a", {"8-bit"});
+  expect_refusal(run(x, y, z, {.scale_a = {a, static_cast<scale_kind>(3)}}),
+                 status_code::invalid_argument, "scale_a.kind", {"= 3", "none, tensor, outer"});
+  expect_refusal(run(x, y, z, {.scale_b = {nullptr, static_cast<scale_kind>(200)}}),
+                 status_code::invalid_argument, "scale_b.kind", {"= 200"});
   expect_refusal(run(make_view(a, 4, 512), make_view(b, 512, 7), z, {.splits = 4}),
-                 status_code::workspace_too_small, "workspace.bytes", {"0", ">= 448"});
+                 status_code::workspace_too_small, "memory.bytes", {"0", ">= 448"});
   expect_refusal(
       run(make_view(a, 4, 512), make_view(b, 512, 7), z, {.splits = 4, .memory = {nullptr, 448}}),
-      status_code::null_pointer, "workspace.data", {});
+      status_code::null_pointer, "memory.data", {});
   expect_refusal(run(make_view(a, 4, 512), make_view(b, 512, 7), z,
                      {.splits = 4, .memory = {memory + 8, 448}}),
-                 status_code::misaligned, "workspace.data", {"16"});
+                 status_code::misaligned, "memory.data", {"16"});
   expect_refusal(
       run(make_view(a, 4, 512), make_view(b, 512, 7), z, {.splits = 4, .memory = {d, 448}}),
-      status_code::overlapping, "workspace.data", {"d"});
+      status_code::overlapping, "memory.data", {"d"});
   const auto bias = epilogue::chain(epilogue::bias_columns{static_cast<const float*>(nullptr)});
   expect_refusal(matmul<only>(x, y, z, {}, nullptr, bias), status_code::null_pointer,
                  "bias_columns", {});

@@ -282,6 +282,24 @@ TEST(matmul_plan, nvidia_skinny_fits_every_device) {
         }
 }
 
+TEST(matmul_plan, refuses_numbers_that_no_enumerator_has) {
+  const auto message = [](const matmul_problem& problem) {
+    return std::string(plan(problem, mi300x).outcome.message());
+  };
+  auto problem = problem_of(64, 64, 64);
+  problem.choice = static_cast<matmul_choice>(matmul_choice_count);
+  EXPECT_EQ(message(problem).find("invalid_argument: choice = 8, allowed: automatic, large"), 0u)
+      << message(problem);
+  EXPECT_EQ(message(problem), plan(problem, mi300x).describe().c_str());
+  problem = problem_of(64, 64, 64);
+  problem.order_b = static_cast<operand_order>(2);
+  EXPECT_EQ(message(problem), "invalid_argument: order_b = 2, allowed: k_contiguous, k_strided");
+  problem = problem_of(64, 64, 64);
+  problem.a = static_cast<data_type>(50);
+  EXPECT_EQ(message(problem),
+            "unsupported_type: a: its elements are unknown, allowed: those of data_type");
+}
+
 TEST(matmul_plan, nvidia_refuses_what_it_has_no_code_for) {
   auto problem = problem_of(4096, 4096, 4096);
   problem.choice = matmul_choice::wide;

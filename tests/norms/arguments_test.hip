@@ -138,14 +138,14 @@ TEST_F(norm_arguments_test, workspace) {
                                 .weight = make_view(far, 70000)},
                     {.memory = {data, bytes}});
   };
-  expect_refusal(call(x, -8), status_code::invalid_argument, "workspace.bytes", {"-8", ">= 0"});
+  expect_refusal(call(x, -8), status_code::invalid_argument, "memory.bytes", {"-8", ">= 0"});
   // 18 parts of 1024 chunks
-  expect_refusal(call(x, 5 * 18 * 8 - 1), status_code::workspace_too_small, "workspace.bytes",
+  expect_refusal(call(x, 5 * 18 * 8 - 1), status_code::workspace_too_small, "memory.bytes",
                  {"719", ">= 720, or 0"});
-  expect_refusal(call(nullptr, 720), status_code::null_pointer, "workspace.data", {});
-  expect_refusal(call(x + 1, 720), status_code::misaligned, "workspace.data", {"16 bytes"});
-  expect_refusal(call(big + 20, 720), status_code::overlapping, "workspace.data", {"overlap x"});
-  expect_refusal(call(far + 69996, 720), status_code::overlapping, "workspace.data",
+  expect_refusal(call(nullptr, 720), status_code::null_pointer, "memory.data", {});
+  expect_refusal(call(x + 1, 720), status_code::misaligned, "memory.data", {"16 bytes"});
+  expect_refusal(call(big + 20, 720), status_code::overlapping, "memory.data", {"overlap x"});
+  expect_refusal(call(far + 69996, 720), status_code::overlapping, "memory.data",
                  {"overlap weight"});
   EXPECT_TRUE(call(x, 720).ok());
   EXPECT_EQ(launches(), 2);

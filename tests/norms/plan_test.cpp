@@ -126,6 +126,22 @@ TEST(norm_plan, counts_the_least_traffic) {
   EXPECT_EQ(plan(problem, mi300x).readings, 2);
 }
 
+TEST(norm_plan, refuses_numbers_that_no_enumerator_has) {
+  const auto message = [](const norm_problem& problem) {
+    return std::string(plan(problem, mi300x).outcome.message());
+  };
+  auto problem = matrix(3, 4);
+  problem.kind = static_cast<norm_kind>(2);
+  EXPECT_EQ(message(problem), "invalid_argument: kind = 2, allowed: rms, layer");
+  problem = matrix(3, 4);
+  problem.scaling = static_cast<norm_scaling>(3);
+  EXPECT_EQ(message(problem), "invalid_argument: scaling = 3, allowed: none, given, per_row");
+  problem = matrix(3, 4);
+  problem.output = static_cast<data_type>(16);
+  EXPECT_EQ(message(problem),
+            "unsupported_type: output: its elements are unknown, allowed: those of data_type");
+}
+
 TEST(norm_plan, says_what_it_does_and_why) {
   auto problem = matrix(100, 40000);
   problem.has_weight = true;

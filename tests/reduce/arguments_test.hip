@@ -105,13 +105,13 @@ TEST_F(reduce_arguments, workspace) {
     return reduce(make_view(big, 1000000), make_view(y, 1), op::plus{},
                   {.axis = all_axes, .memory = memory});
   };
-  expect_refusal(large({index, 64}), status_code::workspace_too_small, "workspace.bytes",
+  expect_refusal(large({index, 64}), status_code::workspace_too_small, "memory.bytes",
                  {"64", ">= 248"}); // 62 parts of 16 KiB elements
-  expect_refusal(large({nullptr, 4096}), status_code::null_pointer, "workspace.data", {});
+  expect_refusal(large({nullptr, 4096}), status_code::null_pointer, "memory.data", {});
   const std::string address = std::to_string(reinterpret_cast<std::uintptr_t>(index + 1));
-  expect_refusal(large({index + 1, 4096}), status_code::misaligned, "workspace.data",
+  expect_refusal(large({index + 1, 4096}), status_code::misaligned, "memory.data",
                  {address.c_str(), "a multiple of 16 bytes"});
-  expect_refusal(large({big + 999996, 4096}), status_code::overlapping, "workspace.data",
+  expect_refusal(large({big + 999996, 4096}), status_code::overlapping, "memory.data",
                  {"overlap x"});
 }
 

@@ -95,6 +95,16 @@ TEST(reduce_plan, does_nothing_without_results) {
   EXPECT_EQ(plan(problem_of(reduce_form::columns, 1, 0, 5), mi300x).launches, 1);
 }
 
+TEST(reduce_plan, refuses_numbers_that_no_enumerator_has) {
+  auto problem = problem_of(static_cast<reduce_form>(3), 3, 10);
+  EXPECT_STREQ(plan(problem, mi300x).outcome.message(),
+               "invalid_argument: form = 3, allowed: rows, columns, all");
+  problem = problem_of(reduce_form::rows, 3, 10);
+  problem.input = static_cast<data_type>(16);
+  EXPECT_STREQ(plan(problem, mi300x).outcome.message(),
+               "unsupported_type: input: its elements are unknown, allowed: those of data_type");
+}
+
 TEST(reduce_plan, says_what_it_does_and_why) {
   const std::string words =
       plan(problem_of(reduce_form::rows, 3, 1000000), mi300x).describe().c_str();

@@ -146,36 +146,48 @@ TEST_F(softmax_arguments, scale) {
   EXPECT_TRUE(softmax(matrix(x, 2, 3), matrix(y, 2, 3), {.scale = 2.358e38f}).ok());
 }
 
+TEST_F(softmax_arguments, anchor) {
+  // refused whether or not the mask that it anchors is there
+  for (const bool causal : {false, true}) {
+    const softmax_options options{.causal = causal, .anchor = static_cast<causal_anchor>(7)};
+    expect_refusal(softmax(matrix(x, 2, 3), matrix(y, 2, 3), options),
+                   status_code::invalid_argument, "anchor", {"= 7", "bottom_right, top_left"});
+    expect_refusal(log_softmax(matrix(x, 2, 3), matrix(y, 2, 3), options),
+                   status_code::invalid_argument, "anchor", {"= 7"});
+    expect_refusal(softmax_backward(matrix(x, 2, 3), matrix(x, 2, 3), matrix(y, 2, 3), options),
+                   status_code::invalid_argument, "anchor", {"= 7"});
+  }
+}
+
 TEST_F(softmax_arguments, workspace) {
   // also where rows of this size use none
   expect_refusal(softmax(matrix(x, 2, 3), matrix(y, 2, 3), {.memory = {nullptr, -1}}),
-                 status_code::invalid_argument, "workspace.bytes", {"-1", ">= 0"});
+                 status_code::invalid_argument, "memory.bytes", {"-1", ">= 0"});
   expect_refusal(softmax(matrix(x, 2, 3), matrix(y, 2, 3), {.memory = {nullptr, 16}}),
-                 status_code::null_pointer, "workspace.data", {});
+                 status_code::null_pointer, "memory.data", {});
   auto* big = reinterpret_cast<float*>(std::uintptr_t{1} << 40); // never touched
   const auto large = [&](workspace memory) {
     return softmax(matrix(big, 2, 1000000), matrix(big + 4000000, 2, 1000000), {.memory = memory});
   };
-  expect_refusal(large({y, 64}), status_code::workspace_too_small, "workspace.bytes",
+  expect_refusal(large({y, 64}), status_code::workspace_too_small, "memory.bytes",
                  {"64", ">= 3920"}); // 2 rows of 245 parts
-  expect_refusal(large({nullptr, 1 << 20}), status_code::null_pointer, "workspace.data", {});
+  expect_refusal(large({nullptr, 1 << 20}), status_code::null_pointer, "memory.data", {});
   char* const odd = reinterpret_cast<char*>(y) + 4;
   const std::string address = std::to_string(reinterpret_cast<std::uintptr_t>(odd));
-  expect_refusal(large({odd, 1 << 20}), status_code::misaligned, "workspace.data",
+  expect_refusal(large({odd, 1 << 20}), status_code::misaligned, "memory.data",
                  {address.c_str(), "a multiple of 16 bytes"});
-  expect_refusal(large({y, -1}), status_code::invalid_argument, "workspace.bytes",
-                 {"= -1", ">= 0"});
+  expect_refusal(large({y, -1}), status_code::invalid_argument, "memory.bytes", {"= -1", ">= 0"});
   // of 1 MiB the call uses 3920 bytes, and those must be apart from its arrays
-  expect_refusal(large({big + 1999996, 1 << 20}), status_code::overlapping, "workspace.data",
+  expect_refusal(large({big + 1999996, 1 << 20}), status_code::overlapping, "memory.data",
                  {"first 3920 bytes overlap x", "allowed: apart"});
-  expect_refusal(large({big + 4000000 - 4, 1 << 20}), status_code::overlapping, "workspace.data",
+  expect_refusal(large({big + 4000000 - 4, 1 << 20}), status_code::overlapping, "memory.data",
                  {"overlap y"});
   const auto gradient = [&](workspace memory) {
     return softmax_backward(matrix(big, 2, 1000000), matrix(big + 4000000, 2, 1000000),
                             matrix(big + 8000000, 2, 1000000), {.memory = memory});
   };
   for (const int64_t start : {int64_t{0}, int64_t{4000000}, int64_t{8000000}})
-    expect_refusal(gradient({big + start, 1 << 20}), status_code::overlapping, "workspace.data",
+    expect_refusal(gradient({big + start, 1 << 20}), status_code::overlapping, "memory.data",
                    {"overlap "});
   EXPECT_TRUE(large({big + 2000000, 1 << 20}).ok());
 }

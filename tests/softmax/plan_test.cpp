@@ -133,7 +133,19 @@ TEST(softmax_plan, refuses_problems_that_no_call_has) {
   expect(problem, status_code::unsupported_type, "mask_type", "uint8, allowed: fp32, fp16, bf16");
   problem = matrix(2, 4);
   problem.workspace_bytes = -8;
-  expect(problem, status_code::invalid_argument, "workspace.bytes", "= -8, allowed: >= 0");
+  expect(problem, status_code::invalid_argument, "workspace_bytes", "= -8, allowed: >= 0");
+  problem = matrix(2, 4);
+  problem.form = static_cast<softmax_form>(4);
+  expect(problem, status_code::invalid_argument, "form", "= 4, allowed: softmax, log_softmax");
+  problem = matrix(2, 4);
+  problem.mask = static_cast<mask_kind>(3);
+  expect(problem, status_code::invalid_argument, "mask", "= 3, allowed: none, keep, additive");
+  problem = matrix(2, 4);
+  problem.anchor = static_cast<causal_anchor>(2);
+  expect(problem, status_code::invalid_argument, "anchor", "= 2, allowed: bottom_right, top_left");
+  problem = matrix(2, 4);
+  problem.input = static_cast<data_type>(77);
+  expect(problem, status_code::unsupported_type, "input", "unknown, allowed: fp32, fp16, bf16");
 }
 
 TEST(softmax_plan, every_row_has_a_place) {

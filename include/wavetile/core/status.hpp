@@ -2,6 +2,7 @@
 /// How every host function says whether it did its work.
 #pragma once
 
+#include <wavetile/core/data_type.hpp>
 #include <wavetile/core/text.hpp>
 
 namespace wavetile {
@@ -30,7 +31,7 @@ constexpr const char* name_of(status_code code) {
       "success",    "invalid_argument",    "null_pointer", "unsupported_type", "unsupported_shape",
       "misaligned", "overlapping",         "lds_limit",    "grid_limit",       "wrong_architecture",
       "no_device",  "workspace_too_small", "runtime_error"};
-  return names[static_cast<int>(code)];
+  return detail::name_in(names, code);
 }
 
 /// Result of a host call: a code, the argument at fault, and a sentence with its value and what is
@@ -100,5 +101,33 @@ private:
   fixed_text<32> argument_;
   fixed_text<320> message_;
 };
+
+namespace detail {
+
+/// `invalid_argument` for a number above that of `last`, the last enumerator; `names`: those that
+/// are allowed.
+template <class Enum>
+constexpr status check_enumerator(const char* argument, Enum value, Enum last, const char* names) {
+  return value <= last ? status{}
+                       : status::failure(status_code::invalid_argument, argument,
+                                         static_cast<int64_t>(value), names);
+}
+
+/// `unsupported_type` unless the type is allowed; `names`: those that are.
+constexpr status check_data_type(const char* argument, data_type type, bool allowed,
+                                 const char* names) {
+  return allowed ? status{}
+                 : status::failure(status_code::unsupported_type, argument, "its elements are ")
+                       .append(name_of(type))
+                       .append(", allowed: ")
+                       .append(names);
+}
+
+/// A type at all.
+constexpr status check_known_type(const char* argument, data_type type) {
+  return check_data_type(argument, type, type <= data_type::uint64, "those of data_type");
+}
+
+} // namespace detail
 
 } // namespace wavetile

@@ -21,15 +21,15 @@ namespace detail {
 /// negative size, and memory that exists and is aligned where there is a size.
 inline status check_lent(const workspace& memory) {
   if (memory.bytes < 0)
-    return status::failure(status_code::invalid_argument, "workspace.bytes", memory.bytes, ">= 0");
+    return status::failure(status_code::invalid_argument, "memory.bytes", memory.bytes, ">= 0");
   if (memory.bytes == 0)
     return {};
   if (memory.data == nullptr)
-    return status::failure(status_code::null_pointer, "workspace.data",
+    return status::failure(status_code::null_pointer, "memory.data",
                            "null pointer to a workspace with a size");
   const auto address = reinterpret_cast<uintptr_t>(memory.data);
   if (address % 16 != 0)
-    return status::failure(status_code::misaligned, "workspace.data", static_cast<int64_t>(address),
+    return status::failure(status_code::misaligned, "memory.data", static_cast<int64_t>(address),
                            "a multiple of 16 bytes");
   return {};
 }

@@ -71,6 +71,10 @@ inline status check_extent(const operand& array, int axis, int64_t expected, con
       .append(of_what);
 }
 
+inline status check_axes(attention_axes axes) {
+  return wavetile::detail::check_enumerator("axes", axes, attention_axes::bhsd, "bshd, bhsd");
+}
+
 /// Extents that go together.
 inline status check_attention_extents(const attention_arrays& arrays) {
   const operand &q = arrays.q, &k = arrays.k, &v = arrays.v, &o = arrays.o;
@@ -129,10 +133,17 @@ inline status check_row_step(const attention_arrays& arrays, const operand& arra
       .append(max_attention_row_step);
 }
 
+/// Whether an LSE is given: its elements are, or where they should be.
+inline bool wants_lse(const view<float, 3>& lse) {
+  return lse.data != nullptr || !describe("lse", lse).empty();
+}
+
 inline status check_attention_lse(const attention_arrays& arrays) {
   const operand& lse = arrays.lse;
   if (const status outcome = check_extents(lse); !outcome)
     return outcome;
+  if (lse.data == nullptr) // with elements, or it were none
+    return check_access(lse);
   const struct {
     int axis;
     int64_t expected;

@@ -47,10 +47,10 @@ constexpr attention_decode_plan plan_decode(const attention_problem& problem,
     result.part_keys = part_keys;
     result.workspace_bytes = result.best_workspace_bytes;
     if (workspace_bytes < result.workspace_bytes)
-      result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
-                                       workspace_bytes, ">= ")
-                           .append(result.workspace_bytes)
-                           .append(", or 0 for one workgroup a tile");
+      result.outcome =
+          status::failure(status_code::workspace_too_small, "memory.bytes", workspace_bytes, ">= ")
+              .append(result.workspace_bytes)
+              .append(", or 0 for one workgroup a tile");
   }
   result.groups = result.tiles.groups * result.parts;
   result.launches = result.groups == 0 ? 0 : result.parts > 1 ? 2 : 1;

@@ -96,14 +96,30 @@ namespace kernels {
 constexpr attention_plan plan_attention(const attention_problem& problem, const device_info& device,
                                         attention_form form) {
   attention_plan result;
+  const auto is_16_bit = [](data_type type) {
+    return type == data_type::fp16 || type == data_type::bf16;
+  };
+  const status checks[] = {
+      wavetile::detail::check_enumerator("mask", problem.mask, mask_kind::additive,
+                                         "none, keep, additive"),
+      check_anchor(problem.anchor),
+      wavetile::detail::check_data_type("input", problem.input, is_16_bit(problem.input),
+                                        "fp16, bf16"),
+      wavetile::detail::check_data_type(
+          "output", problem.output, is_16_bit(problem.output) || problem.output == data_type::fp32,
+          "fp32, fp16, bf16")};
+  for (const status& outcome : checks)
+    if (!outcome) {
+      result.outcome = outcome;
+      return result;
+    }
   const attention_head* head = find_attention_head(problem.head);
   if (head == nullptr) {
-    result.outcome =
-        status::failure(status_code::unsupported_shape, "head dimension", problem.head.qk, "")
-            .append(attention_heads_text)
-            .append(" (v has ")
-            .append(problem.head.v)
-            .append(")");
+    result.outcome = status::failure(status_code::unsupported_shape, "head.qk", problem.head.qk, "")
+                         .append(attention_heads_text)
+                         .append(" (head.v = ")
+                         .append(problem.head.v)
+                         .append(")");
     return result;
   }
   const struct {

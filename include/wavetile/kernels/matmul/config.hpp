@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/arch/targets.hpp>
+#include <wavetile/core/enumerator.hpp>
 
 namespace wavetile {
 
@@ -14,7 +15,7 @@ enum class operand_order : uint8_t {
 
 constexpr const char* name_of(operand_order order) {
   constexpr const char* names[] = {"k_contiguous", "k_strided"};
-  return names[static_cast<int>(order)];
+  return detail::name_in(names, order);
 }
 
 /// Work-items of a wave on the targets that these cuts are made for.
@@ -108,7 +109,7 @@ inline constexpr int matmul_kernel_count = 6;
 
 constexpr const char* name_of(matmul_kernel kernel) {
   constexpr const char* names[] = {"large", "ping_pong", "large_four", "wide", "middle", "compact"};
-  return names[static_cast<int>(kernel)];
+  return detail::name_in(names, kernel);
 }
 
 /// The cut behind a name for elements of this size and operands that lie so. fp64 has 16 x 16

@@ -27,7 +27,7 @@ inline constexpr int matmul_choice_count = 8;
 constexpr const char* name_of(matmul_choice choice) {
   constexpr const char* names[] = {"automatic", "large",  "ping_pong", "large_four",
                                    "wide",      "middle", "compact",   "skinny"};
-  return names[static_cast<int>(choice)];
+  return detail::name_in(names, choice);
 }
 
 /// Whether a call for which no choice is made at compile time has code for this one.
@@ -321,6 +321,28 @@ constexpr void choose_tile(matmul_plan& result, const matmul_problem& problem, c
   }
 }
 
+/// Numbers that no enumerator has.
+constexpr status check_enumerators(const matmul_problem& problem) {
+  const struct {
+    const char* name;
+    data_type type;
+  } types[] = {{"a", problem.a}, {"b", problem.b}, {"c", problem.c}, {"d", problem.d}};
+  for (const auto& one : types)
+    if (const status outcome = check_known_type(one.name, one.type); !outcome)
+      return outcome;
+  const struct {
+    const char* name;
+    operand_order order;
+  } orders[] = {{"order_a", problem.order_a}, {"order_b", problem.order_b}};
+  for (const auto& one : orders)
+    if (const status outcome = check_enumerator(one.name, one.order, operand_order::k_strided,
+                                                "k_contiguous, k_strided");
+        !outcome)
+      return outcome;
+  return check_enumerator("choice", problem.choice, matmul_choice::skinny,
+                          "automatic, large, ping_pong, large_four, wide, middle, compact, skinny");
+}
+
 /// Whether the device multiplies these elements.
 constexpr status check_types(const matmul_problem& problem, const target& facts) {
   const bool fp8 = problem.a == data_type::fp8_e4m3_ocp || problem.a == data_type::fp8_e5m2_ocp;
@@ -379,6 +401,9 @@ constexpr void describe_cut(matmul_plan& result, const matmul_cut& cut, const ta
 /// the tiles alone would leave half the CUs idle.
 constexpr matmul_plan plan(const matmul_problem& problem, const device_info& device) {
   matmul_plan result;
+  result.outcome = detail::check_enumerators(problem);
+  if (!result.outcome)
+    return result;
   result.outcome = problem.named.ok() ? check_device(device) : problem.named;
   const target& facts = device.facts();
   const int64_t m = problem.m, n = problem.n, k = problem.k;
@@ -434,7 +459,7 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
   result.splits = static_cast<int>(splits);
   result.workspace_bytes = splits > 1 ? detail::product_of(splits, part_bytes) : 0;
   if (result.workspace_bytes > problem.workspace_bytes && result.outcome.ok())
-    result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+    result.outcome = status::failure(status_code::workspace_too_small, "memory.bytes",
                                      problem.workspace_bytes, ">= ")
                          .append(result.workspace_bytes)
                          .append(", for ")

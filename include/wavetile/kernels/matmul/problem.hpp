@@ -18,7 +18,7 @@ enum class scale_kind : uint8_t {
 
 constexpr const char* name_of(scale_kind kind) {
   constexpr const char* names[] = {"none", "tensor", "outer"};
-  return names[static_cast<int>(kind)];
+  return detail::name_in(names, kind);
 }
 
 /// Values of k, and columns of op(B), that share a scale in `matmul_block_scaled`.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/arch/device_target.hpp>
+#include <wavetile/core/enumerator.hpp>
 
 namespace wavetile {
 
@@ -65,7 +66,7 @@ constexpr const char* name_of(norm_kernel kernel) {
   constexpr const char* names[] = {"short_rows", "wave_rows",      "small_workgroup",
                                    "workgroup",  "wide_workgroup", "large_workgroup",
                                    "stream",     "split"};
-  return names[static_cast<int>(kernel)];
+  return detail::name_in(names, kernel);
 }
 
 namespace kernels {

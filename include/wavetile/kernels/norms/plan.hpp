@@ -93,6 +93,26 @@ struct norm_plan {
   constexpr fixed_text<1200> describe() const;
 };
 
+namespace detail {
+
+/// Numbers that no enumerator has.
+constexpr status check_enumerators(const norm_problem& problem) {
+  const struct {
+    const char* name;
+    data_type type;
+  } types[] = {{"input", problem.input}, {"output", problem.output}, {"residual", problem.residual},
+               {"sum", problem.sum},     {"weight", problem.weight}, {"bias", problem.bias}};
+  for (const auto& one : types)
+    if (const status outcome = check_known_type(one.name, one.type); !outcome)
+      return outcome;
+  const status kind = check_enumerator("kind", problem.kind, norm_kind::layer, "rms, layer");
+  return kind.ok() ? check_enumerator("scaling", problem.scaling, norm_scaling::per_row,
+                                      "none, given, per_row")
+                   : kind;
+}
+
+} // namespace detail
+
 /// The plan for a problem on a device. Pure: no runtime call, usable for devices that are not there
 /// (`describe_device("gfx942", 304)`).
 ///
@@ -111,7 +131,10 @@ struct norm_plan {
 /// less often and leave CUs idle.
 constexpr norm_plan plan(const norm_problem& problem, const device_info& device) {
   norm_plan result;
-  result.outcome = check_device(device);
+  const status checks[] = {check_device(device), detail::check_enumerators(problem)};
+  for (const status& outcome : checks)
+    if (result.outcome.ok())
+      result.outcome = outcome;
   if (!result.outcome)
     return result;
   const int chunk = problem.chunk();
@@ -166,7 +189,7 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
       result.kernel = norm_kernel::split;
       result.workspace_bytes = result.best_workspace_bytes;
       if (problem.workspace_bytes < result.workspace_bytes)
-        result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+        result.outcome = status::failure(status_code::workspace_too_small, "memory.bytes",
                                          problem.workspace_bytes, ">= ")
                              .append(result.workspace_bytes)
                              .append(", or 0 for a kernel that needs none");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/arch/device_target.hpp>
+#include <wavetile/core/enumerator.hpp>
 
 namespace wavetile {
 
@@ -21,7 +22,7 @@ inline constexpr int reduce_kernel_count = 7;
 constexpr const char* name_of(reduce_kernel kernel) {
   constexpr const char* names[] = {"row_lanes",     "row_workgroup", "row_split",    "columns",
                                    "columns_split", "all_split",     "all_workgroup"};
-  return names[static_cast<int>(kernel)];
+  return detail::name_in(names, kernel);
 }
 
 /// One cut of the kernels. A template argument.

@@ -105,7 +105,7 @@ constexpr void plan_split(reduce_plan& result, reduce_kernel whole, reduce_kerne
     result.kernel = split;
     result.workspace_bytes = bytes;
     if (result.problem.workspace_bytes < bytes && result.outcome.ok())
-      result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+      result.outcome = status::failure(status_code::workspace_too_small, "memory.bytes",
                                        result.problem.workspace_bytes, ">= ")
                            .append(bytes)
                            .append(", or 0 for a kernel that needs none");
@@ -128,8 +128,17 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
   constexpr int64_t most_parts = 1024;
   constexpr int64_t many_lanes = 1 << 20; // several times what a device has at a time
   reduce_plan result;
-  result.outcome = check_device(device);
   result.problem = problem;
+  const status checks[] = {
+      detail::check_known_type("input", problem.input),
+      detail::check_known_type("output", problem.output),
+      detail::check_enumerator("form", problem.form, reduce_form::all, "rows, columns, all")};
+  for (const status& outcome : checks)
+    if (!outcome) {
+      result.outcome = outcome;
+      return result;
+    }
+  result.outcome = check_device(device);
   result.cu_count = device.cu_count;
   result.aligned = problem.aligned;
   result.config = reduce_config::for_values(problem.value_bytes);

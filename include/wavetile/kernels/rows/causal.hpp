@@ -2,6 +2,7 @@
 /// Which key positions a causal mask shows to a query.
 #pragma once
 
+#include <wavetile/core/status.hpp>
 #include <wavetile/kernels/rows/divider.hpp>
 
 namespace wavetile {
@@ -25,6 +26,11 @@ struct causal_limit {
     return count < 0 ? 0 : (count < keys ? count : keys);
   }
 };
+
+constexpr status check_anchor(causal_anchor anchor) {
+  return wavetile::detail::check_enumerator("anchor", anchor, causal_anchor::top_left,
+                                            "bottom_right, top_left");
+}
 
 constexpr causal_limit make_causal_limit(int64_t queries, int64_t keys, causal_anchor anchor) {
   return {divider(queries), anchor == causal_anchor::top_left ? 1 : keys - queries + 1};

@@ -283,7 +283,7 @@ inline status check_memory_apart(const void* memory, int64_t bytes, const operan
   const auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(array.data));
   if (begin + bytes <= base + low || base + high <= begin)
     return {};
-  return status::failure(status_code::overlapping, "workspace.data", "its first ")
+  return status::failure(status_code::overlapping, "memory.data", "its first ")
       .append(bytes)
       .append(" bytes overlap ")
       .append(array.name)

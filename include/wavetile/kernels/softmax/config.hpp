@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/arch/device_target.hpp>
+#include <wavetile/core/enumerator.hpp>
 
 namespace wavetile {
 
@@ -12,7 +13,7 @@ enum class softmax_form : uint8_t { softmax, log_softmax, softmax_backward, log_
 constexpr const char* name_of(softmax_form form) {
   constexpr const char* names[] = {"softmax", "log_softmax", "softmax_backward",
                                    "log_softmax_backward"};
-  return names[static_cast<int>(form)];
+  return detail::name_in(names, form);
 }
 
 constexpr bool is_backward(softmax_form form) {
@@ -28,7 +29,7 @@ enum class mask_kind : uint8_t {
 
 constexpr const char* name_of(mask_kind kind) {
   constexpr const char* names[] = {"none", "keep", "additive"};
-  return names[static_cast<int>(kind)];
+  return detail::name_in(names, kind);
 }
 
 /// Who works on a row, and where the row is between its readings.
@@ -73,7 +74,7 @@ inline constexpr int softmax_kernel_count = 7;
 constexpr const char* name_of(softmax_kernel kernel) {
   constexpr const char* names[] = {"short_rows",      "wave_rows", "small_workgroup", "workgroup",
                                    "large_workgroup", "split",     "stream"};
-  return names[static_cast<int>(kernel)];
+  return detail::name_in(names, kernel);
 }
 
 namespace kernels {

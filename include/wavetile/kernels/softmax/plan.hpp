@@ -107,13 +107,21 @@ constexpr int64_t visible_elements(int64_t queries, int64_t keys, int64_t shift)
 
 /// What a problem that views make has by construction: sizes, and types with kernels.
 constexpr status check_problem(const softmax_problem& problem) {
+  const status checks[] = {
+      check_enumerator("form", problem.form, softmax_form::log_softmax_backward,
+                       "softmax, log_softmax, softmax_backward, log_softmax_backward"),
+      check_enumerator("mask", problem.mask, mask_kind::additive, "none, keep, additive"),
+      kernels::check_anchor(problem.anchor)};
+  for (const status& outcome : checks)
+    if (!outcome)
+      return outcome;
   const struct {
     const char* name;
     int64_t value, least;
   } sizes[] = {{"rows", problem.rows, 0},
                {"columns", problem.columns, 0},
                {"queries", problem.queries, problem.causal && problem.rows > 0 ? 1 : 0},
-               {"workspace.bytes", problem.workspace_bytes, 0}};
+               {"workspace_bytes", problem.workspace_bytes, 0}};
   for (const auto& size : sizes)
     if (size.value < size.least)
       return status::failure(status_code::invalid_argument, size.name, size.value, ">= ")
@@ -138,11 +146,9 @@ constexpr status check_problem(const softmax_problem& problem) {
        keep ? "uint8" : "fp32, fp16, bf16"},
   };
   for (const auto& entry : types)
-    if (!entry.allowed)
-      return status::failure(status_code::unsupported_type, entry.name, "its elements are ")
-          .append(name_of(entry.type))
-          .append(", allowed: ")
-          .append(entry.types);
+    if (const status outcome = check_data_type(entry.name, entry.type, entry.allowed, entry.types);
+        !outcome)
+      return outcome;
   return {};
 }
 
@@ -221,7 +227,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
       refuse(softmax_kernel::stream, softmax_refusal::split_is_faster);
       result.kernel = softmax_kernel::split;
       if (problem.workspace_bytes < split_bytes)
-        result.outcome = status::failure(status_code::workspace_too_small, "workspace.bytes",
+        result.outcome = status::failure(status_code::workspace_too_small, "memory.bytes",
                                          problem.workspace_bytes, ">= ")
                              .append(split_bytes)
                              .append(", or 0 for a kernel that needs none");
