@@ -124,6 +124,9 @@ TEST(tile_copy, moves_nothing_twice_and_16_bytes_at_a_time) {
 
 TEST(direct_copy, every_layout_and_edge) {
   check_places<std::int16_t, plain, 256, 0>();
+  // loads of a lane in one column, in several, and some without a place
+  check_places<std::int16_t, swizzled, 256, 0>();
+  check_places<std::int16_t, swizzled, 64, 0>();
   check_places<std::int16_t, swizzled, 192, 0>();
   check_places<float, padded_rows, 128, 0>();
   check_places<float, odd_rows, 256, 0>();
@@ -153,6 +156,38 @@ TEST(direct_copy, writes_lds_itself) {
       EXPECT_EQ(instruction.executions, 0u) << mnemonic;
   }
   EXPECT_EQ(direct, 64u * 64 * 2 / 4 / 64);
+}
+
+template <class Tile, int Block>
+WAVETILE_KERNEL void copy_in(view<const typename Tile::element_type, 2> from,
+                             typename Tile::element_type* out) {
+  WAVETILE_SHARED typename Tile::storage memory;
+  Tile to(memory);
+  group::direct_copy<Tile, Block>::start(from, 0, 0, to);
+  group::direct_copy<Tile, Block>::wait();
+  group::barrier();
+  if (thread_id() == 0)
+    *out = to.read(Tile::rows - 1, Tile::columns - 1);
+}
+
+// The address of a load is that of the one before and a step that all lanes share.
+TEST(direct_copy, costs_a_vector_instruction_a_load) {
+  std::vector<std::int16_t> memory(64 * 64, 3);
+  device_buffer<std::int16_t> input(memory);
+  device_buffer<std::int16_t> output(1);
+  const auto from = make_view(static_cast<const std::int16_t*>(input.data()), 64, 64);
+  const auto counts = count_kernels([&] {
+    ASSERT_TRUE(launch(copy_in<tile<std::int16_t, swizzled>, 256>, {.grid = 1, .block = 256},
+                       nullptr, from, output.data())
+                    .ok());
+  });
+  EXPECT_EQ(output.download()[0], 3);
+  if (!counts)
+    GTEST_SKIP() << "needs wavesim's counters";
+  constexpr std::uint64_t waves = 4,
+                          loads = group::direct_copy<tile<std::int16_t, swizzled>, 256>::loads;
+  static_assert(loads == 8);
+  EXPECT_LE(counts->instructions[wavesim_unit_valu], waves * (loads + 24)); // 24: around the loads
 }
 
 using swizzled_tile = tile<std::int16_t, swizzled>;

@@ -19,6 +19,10 @@ namespace wavetile::group {
 /// whole dwords will do, swizzled or padded. A tile that does not lie wholly inside the matrix, and
 /// every tile on targets without such loads, comes through registers instead, with `fill` outside.
 ///
+/// A load is one vector instruction or two where rows are not padded, the tile is a whole number of
+/// loads of all work-items, and the swizzle repeats from one load to the next; else its lanes'
+/// places are made anew.
+///
 /// Elements of up to 4 bytes; data pointer, row stride and first column multiples of 4 bytes. The
 /// workgroup has `BlockSize` work-items, whole waves, and all of them call. Nothing has arrived
 /// before each wave has called `wait`, and then a barrier:
@@ -40,6 +44,16 @@ class direct_copy {
   static_assert(BlockSize % wave_size == 0, "wavetile::group::direct_copy: whole waves");
   static constexpr int width = 4 / bytes; ///< elements of a dword
   static constexpr int dwords = where.bytes() / 4;
+  /// Each load of each lane has a place.
+  static constexpr bool whole = where.pitch == Tile::columns * bytes && dwords % BlockSize == 0;
+  /// And each of a lane's is so many rows below the one before, in the same column: one address.
+  static constexpr int row_step = BlockSize * 4 / where.pitch;
+  static constexpr bool repeats = [] {
+    bool result = whole && BlockSize * 4 % where.pitch == 0;
+    for (int row = 0; row + row_step < Tile::rows; ++row)
+      result = result && where.swizzle(row) == where.swizzle(row + row_step);
+    return result;
+  }();
 
 public:
   /// Loads of one work-item, of tiles inside the matrix.
@@ -47,9 +61,12 @@ public:
 
   /// First element of the tile's dword number `dword`; `inactive_lane` where there is none.
   WAVETILE_HD static constexpr coordinate place(int dword) {
-    const int row = dword * 4 / where.pitch;
-    const int column = (dword * 4 % where.pitch ^ where.swizzle(row) * where.chunk) / bytes;
-    return row < Tile::rows && column < Tile::columns ? coordinate{row, column} : inactive_lane;
+    constexpr layout at = Tile::where; // of its own: HIP keeps static members in device memory
+    const int row = dword * 4 / at.pitch;
+    const int column = (dword * 4 % at.pitch ^ at.swizzle(row) * at.chunk) / bytes;
+    if (whole || (row < Tile::rows && column < Tile::columns))
+      return {row, column};
+    return {-1, -1};
   }
 
   /// Starts to load the tile whose first element is (`row`, `column`) of `from`; both are >= 0 and
@@ -62,14 +79,24 @@ public:
         using global = __attribute__((address_space(1))) void;
         using local = __attribute__((address_space(3))) void;
         const int thread = thread_id();
+        const T* const corner = &from.data[row * from.stride[0] + column];
+        const coordinate own = repeats ? place(thread) : coordinate{0, 0};
+        const T* const source = &corner[own.row * from.stride[0] + own.column];
 #pragma unroll
         for (int i = 0; i < loads; ++i) {
-          const coordinate at = place(thread + i * BlockSize);
           const int first = (wave_id() * wave_size + i * BlockSize) * 4; // of the wave's bytes
-          if (at.row >= 0)
+          const auto load = [&](const T* element) {
             __builtin_amdgcn_global_load_lds(
-                (global*)&from.data[(row + at.row) * from.stride[0] + column + at.column],
-                (local*)wavetile::detail::lds_words<4>(to.data(), first), 4, 0, 0);
+                (global*)element, (local*)wavetile::detail::lds_words<4>(to.data(), first), 4, 0,
+                0);
+          };
+          if constexpr (repeats) {
+            load(&source[i * row_step * from.stride[0]]);
+          } else {
+            const coordinate at = place(thread + i * BlockSize);
+            if (whole || at.row >= 0)
+              load(&corner[at.row * from.stride[0] + at.column]);
+          }
         }
         return;
       }
