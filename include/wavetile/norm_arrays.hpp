@@ -67,13 +67,35 @@ norm_call_of(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& array
   return call;
 }
 
+/// Runs the kernel of a wave or workgroup a row for rows of so many slots (`exact_slots`).
+template <class Types, norm_config Config, int Slots = Config.slots, class Run>
+status run_norm_rows(int exact_slots, const Run& run) {
+  using namespace kernels;
+  const auto run_for = [&]<int Known, bool Full>() {
+    if constexpr (Config.method == norm_method::lanes)
+      return run(&norm_wave_rows<Types, Config, Known, Full>);
+    else
+      return run(&norm_workgroup<Types, Config, Known, Full>);
+  };
+  if constexpr (norm_slots_known(Config, Slots, true))
+    if (exact_slots == -Slots)
+      return run_for.template operator()<Slots, true>();
+  if constexpr (norm_slots_known(Config, Slots, false)) {
+    if (exact_slots == Slots || exact_slots == -Slots)
+      return run_for.template operator()<Slots, false>();
+    return run_norm_rows<Types, Config, Slots - 1>(exact_slots, run);
+  } else {
+    return run_for.template operator()<0, false>();
+  }
+}
+
 /// Runs the kernel of a workgroup a row with the cut of the plan.
 template <class Types, norm_kernel Kernel, int Cut = 0, class Run>
-status run_norm_workgroup(int cut, const Run& run) {
+status run_norm_workgroup(int cut, int exact_slots, const Run& run) {
   if constexpr (Cut + 1 < kernels::norm_cuts_of(Kernel))
     if (cut > Cut)
-      return run_norm_workgroup<Types, Kernel, Cut + 1>(cut, run);
-  return run(&kernels::norm_workgroup<Types, kernels::norm_cut_for<Types>(Kernel, Cut)>);
+      return run_norm_workgroup<Types, Kernel, Cut + 1>(cut, exact_slots, run);
+  return run_norm_rows<Types, kernels::norm_cut_for<Types>(Kernel, Cut)>(exact_slots, run);
 }
 
 template <class Types>
@@ -85,19 +107,20 @@ status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arg
   const auto run = [&](void (*kernel)(norm_arguments<Types>)) {
     return launch(kernel, {.grid = plan.groups, .block = plan.config.threads()}, stream, arguments);
   };
+  const int slots = arguments.exact_slots;
   switch (plan.kernel) {
   case kind::short_rows:
     return run(&norm_short_rows<Types, config(kind::short_rows)>);
   case kind::wave_rows:
-    return run(&norm_wave_rows<Types, config(kind::wave_rows)>);
+    return run_norm_rows<Types, config(kind::wave_rows)>(slots, run);
   case kind::small_workgroup:
-    return run_norm_workgroup<Types, kind::small_workgroup>(plan.cut, run);
+    return run_norm_workgroup<Types, kind::small_workgroup>(plan.cut, slots, run);
   case kind::workgroup:
-    return run_norm_workgroup<Types, kind::workgroup>(plan.cut, run);
+    return run_norm_workgroup<Types, kind::workgroup>(plan.cut, slots, run);
   case kind::wide_workgroup:
-    return run_norm_workgroup<Types, kind::wide_workgroup>(plan.cut, run);
+    return run_norm_workgroup<Types, kind::wide_workgroup>(plan.cut, slots, run);
   case kind::large_workgroup:
-    return run_norm_workgroup<Types, kind::large_workgroup>(plan.cut, run);
+    return run_norm_workgroup<Types, kind::large_workgroup>(plan.cut, slots, run);
   case kind::split:
     if (const status outcome = run(&norm_split_measure<Types, config(kind::split)>); !outcome)
       return outcome;
@@ -113,10 +136,21 @@ status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arg
 
 /// `norm_arguments::exact_slots`.
 inline int32_t exact_slots_of(const norm_plan& plan, const norm_problem& problem, int axes) {
+  const int64_t chunks = problem.columns / plan.chunk;
   const bool known = axes == 1 && problem.columns % plan.chunk == 0 && problem.rows < (1ll << 31) &&
                      plan.config.keeps_row();
   const int64_t team = plan.config.method == norm_method::lanes ? wave_size : plan.config.threads();
-  return known ? static_cast<int32_t>(divide_up(problem.columns / plan.chunk, team)) : 0;
+  const auto slots = static_cast<int32_t>(divide_up(chunks, team));
+  return !known ? 0 : chunks % team == 0 ? -slots : slots;
+}
+
+/// Bytes from row to row of an array; false where 32 bits do not hold them.
+inline bool step_in_bytes(int64_t elements, int element_bytes, int32_t& step) {
+  constexpr int64_t most = 0x7FFFFFFF;
+  if (elements > most / element_bytes || elements < -(most / element_bytes))
+    return false;
+  step = static_cast<int32_t>(elements * element_bytes);
+  return true;
 }
 
 /// An option that must be a finite number of at least (or above) 0.
@@ -231,8 +265,13 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
     arguments.map = map_rows<4>({&call.x, &call.y, &residual, &sum});
     arguments.rows = call.problem.rows;
     arguments.columns = call.problem.columns;
-    arguments.exact_slots = exact_slots_of(chosen, call.problem, arguments.map.axes);
-    arguments.teams = chosen.groups / chosen.parts * chosen.rows_per_group;
+    const auto step = [&](const operand& array, int index, int32_t& bytes) {
+      return step_in_bytes(arguments.map.stride[index][0], array.element_bytes, bytes);
+    };
+    if (step(call.x, 0, arguments.step[0]) && step(call.y, 1, arguments.step[1]) &&
+        step(residual, 2, arguments.sum_step[0]) && step(sum, 3, arguments.sum_step[1]))
+      arguments.exact_slots = exact_slots_of(chosen, call.problem, arguments.map.axes);
+    arguments.teams = static_cast<int32_t>(chosen.groups / chosen.parts * chosen.rows_per_group);
     arguments.parts = chosen.parts;
     arguments.part_chunks = chosen.part_chunks;
     if (chosen.kernel == norm_kernel::split) {

@@ -63,6 +63,19 @@ TEST(norm_plan, has_as_many_workgroups_as_the_device_holds) {
   EXPECT_EQ(plan(matrix(10, 0), mi300x).launches, 0);
 }
 
+// two waves hold 4096 columns of bf16; four read the weight half as often
+TEST(norm_plan, gives_many_rows_to_teams_of_four_waves) {
+  auto problem = matrix(8192, 4096, data_type::bf16);
+  EXPECT_EQ(plan(problem, mi300x).config.waves, 2) << "no weight to read";
+  problem.has_weight = true;
+  EXPECT_EQ(plan(problem, mi300x).config.waves, 4);
+  EXPECT_EQ(plan(problem, mi300x).groups, 2048);
+  problem.rows = 304 * 8 + 1;
+  EXPECT_EQ(plan(problem, mi300x).config.waves, 4);
+  problem.rows = 304 * 8; // the teams of two waves read it as often
+  EXPECT_EQ(plan(problem, mi300x).config.waves, 2);
+}
+
 TEST(norm_plan, splits_rows_that_do_not_fit_with_a_workspace) {
   auto problem = matrix(10, 1 << 20);
   problem.has_weight = true;

@@ -122,10 +122,46 @@ void expect_same_at_uneven_steps(std::int64_t n) {
 }
 
 TEST(norm_layout, uneven_steps_between_rows_change_no_bit) {
-  for (const std::int64_t chunks : {65, 128, 129, 192, 193, 255, 256, 257, 385, 513, 700, 1025}) {
+  for (const std::int64_t chunks :
+       {65, 128, 129, 192, 193, 255, 256, 257, 385, 512, 513, 700, 1024, 1025, 2048}) {
     expect_same_at_uneven_steps<norm_kind::layer, bf16>(8 * chunks);
     expect_same_at_uneven_steps<norm_kind::rms, float>(4 * chunks);
   }
+}
+
+// Rows in reverse are at even steps, too.
+TEST(norm_layout, negative_steps_between_rows_change_no_bit) {
+  constexpr std::int64_t rows = 3, n = 1024;
+  const auto values = random_normals<float>(rows * n, 7);
+  std::vector<float> reversed;
+  for (std::int64_t i = rows; i-- > 0;)
+    reversed.insert(reversed.end(), values.begin() + i * n, values.begin() + (i + 1) * n);
+  device_buffer<float> x(values), x_reversed(reversed), w(random_normals<float>(n, 8)), y(rows * n),
+      expected(rows * n);
+  const auto weight = make_view(const_cast<const float*>(w.data()), n);
+  const auto first = make_strided_view<const float, 2>(x.data() + 2 * n, {rows, n}, {-n, 1});
+  const auto other = make_view(const_cast<const float*>(x_reversed.data()), rows, n);
+  const auto to = [&](float* data) { return make_view(data, rows, n); };
+  ASSERT_TRUE(rms_norm(norm_arrays{.x = first, .y = to(y.data()), .weight = weight}).ok());
+  ASSERT_TRUE(rms_norm(norm_arrays{.x = other, .y = to(expected.data()), .weight = weight}).ok());
+  ASSERT_TRUE(verify_bits(y.download(), expected.download()));
+}
+
+// 32 bits hold the step of rows whose kernels count on it; others take any
+TEST(norm_layout, steps_are_known_below_two_gigabytes) {
+  std::int32_t step = 7;
+  EXPECT_FALSE(wavetile::detail::step_in_bytes(std::int64_t{1} << 29, 4, step));
+  EXPECT_FALSE(wavetile::detail::step_in_bytes(-(std::int64_t{1} << 30), 2, step));
+  EXPECT_EQ(step, 7);
+  EXPECT_TRUE(wavetile::detail::step_in_bytes((std::int64_t{1} << 29) - 1, 4, step));
+  EXPECT_EQ(step, 0x7FFFFFFC);
+  EXPECT_TRUE(wavetile::detail::step_in_bytes(-1024, 2, step));
+  EXPECT_EQ(step, -2048);
+}
+
+// so many that four waves share one that two would hold
+TEST(norm_rows, are_many) {
+  norm_case<norm_kind::rms, float>{.rows = 304 * 8 + 5, .columns = 2048}.run_and_check();
 }
 
 // NaNs of every payload come through rounding, and spoil their own row or column only.

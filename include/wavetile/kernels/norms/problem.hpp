@@ -85,32 +85,45 @@ constexpr bool keeps_parameters(norm_config config, int chunk, int chunk_bytes, 
          config.slots * chunk * parameter_bytes <= (config.waves > 4 ? 128 : 256);
 }
 
-/// Whether kernels have code of their own for rows of so many slots: see rows.hpp.
-constexpr bool norm_slots_known([[maybe_unused]] norm_config config, [[maybe_unused]] int slots) {
+/// Whether there is a kernel for rows of exactly so many slots, the last of which all lanes fill
+/// (`full`) or some: see rows.hpp. Rows of fewer slots go to smaller teams, as do those of half of
+/// what two waves hold. Full ones have a kernel where rows are most often so: of powers of two, and
+/// up to four waves.
+constexpr bool norm_slots_known([[maybe_unused]] norm_config config, [[maybe_unused]] int slots,
+                                [[maybe_unused]] bool full) {
 #if WAVETILE_CUDA
   return false;
 #else
-  return config.keeps_row() && slots > 0 && config.slots <= 4 && 2 * slots >= config.slots;
+  return config.keeps_row() && slots > 0 && config.slots <= 4 && 2 * slots >= config.slots &&
+         (2 * slots > config.slots || config.waves != 2) &&
+         (!full || (config.waves <= 4 && (slots & (slots - 1)) == 0));
 #endif
 }
 
-/// Arguments of a kernel. Teams take rows t, t + teams, …
+/// The first 64 bytes of a kernel's arguments, which code for known slots reads at once.
 template <class Types>
-struct norm_arguments {
+struct norm_leading_arguments {
   const typename Types::input* x;
   typename Types::output* y;
   const typename Types::weight* weight;
+  int64_t rows;
+  int64_t columns;
+  int32_t teams; ///< working at a time
+  float epsilon;
+  float per_column; ///< 1 / columns
+  /// Slots that rows take, where they lie at even steps below 2^31 bytes, have no tail and are
+  /// fewer than 2^31; negative where all lanes fill the last slot, too; 0 where it is not known.
+  int32_t exact_slots;
+  int32_t step[2]; ///< with `exact_slots`: bytes from row to row of x and y
+};
+
+/// Arguments of a kernel. Teams take rows t, t + teams, …
+template <class Types>
+struct norm_arguments : norm_leading_arguments<Types> {
+  int32_t sum_step[2]; ///< with `exact_slots`: bytes from row to row of residual and sum
   const typename Types::bias* bias;
   const typename Types::residual* residual;
   typename Types::held* sum;
-  int64_t rows;
-  int64_t teams; ///< working at a time
-  int64_t columns;
-  float epsilon;
-  float per_column; ///< 1 / columns
-  /// Slots that rows take, where they lie at even steps, have no tail and are fewer than 2^31;
-  /// else 0.
-  int32_t exact_slots;
   row_map<4> map;      ///< x, y, residual, sum
   float output_factor; ///< given: 1 / scale
   uint32_t lanes_log2; ///< short rows: lanes of a row, log2

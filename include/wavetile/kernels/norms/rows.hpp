@@ -1,10 +1,10 @@
 /// \file
 /// RMSNorm and LayerNorm of rows that fit in registers: each element is read once and written once.
 ///
-/// On gfx942 a kernel whose lanes have up to four slots, but for that of short rows, has, beside
-/// code for any rows that it holds, code for rows without a tail at even steps that take half of
-/// its slots or more, one for each number of slots: all but the last are then known to be filled by
-/// all lanes, and nothing asks.
+/// On gfx942 kernels whose lanes have up to four slots, but for that of short rows, have others at
+/// their side for rows without a tail at even steps that take half of the slots or more: two for
+/// each number of slots, the last of which all lanes fill or some. The others are then known to be
+/// filled by all lanes, and nothing asks; addresses take 32-bit arithmetic.
 #pragma once
 
 #include <wavetile/kernels/norms/arithmetic.hpp>
@@ -25,20 +25,55 @@ struct row_parameters {
   norm_parameters<typename Types::weight, chunk, Slots, Types::has_weight, kept, 1> weight;
   norm_parameters<typename Types::bias, chunk, Slots, Types::has_bias, kept, 0> bias;
 
-  template <int Exact>
+  template <class Share>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_parameters(const norm_arguments<Types>& args,
-                                                       const row_share<chunk, Exact>& share)
+                                                       const Share& share)
       : weight(args.weight, share), bias(args.bias, share) {}
 };
 
+/// Chooses a constructor of `norm_row`.
+struct even_steps {};
+
+/// Where a row starts in each array.
+template <class Types>
+struct norm_row {
+  int64_t number;
+  const typename Types::input* x;
+  typename Types::output* y;
+  const typename Types::residual* residual;
+  typename Types::held* sum;
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_row(const norm_arguments<Types>& args, int64_t row)
+      : number(row) {
+    int64_t offset[4];
+    args.map.locate(row, offset);
+    x = args.x + offset[0];
+    y = args.y + offset[1];
+    residual = args.residual + offset[2];
+    sum = args.sum + offset[3];
+  }
+  /// Of rows at even steps.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_row(const norm_arguments<Types>& args, int32_t row,
+                                                 even_steps)
+      : number(row), x(moved(args.x, row, args.step[0])), y(moved(args.y, row, args.step[1])),
+        residual(moved(args.residual, row, args.sum_step[0])),
+        sum(moved(args.sum, row, args.sum_step[1])) {}
+
+private:
+  template <class T>
+  static WAVETILE_DEVICE WAVETILE_FORCE_INLINE T* moved(T* array, int32_t row, int32_t step) {
+    using byte = wavetile::detail::conditional_t<wavetile::detail::is_const_v<T>, const char, char>;
+    return reinterpret_cast<T*>(reinterpret_cast<byte*>(array) + int64_t{row} * step);
+  }
+};
+
 /// One row, or with a lanes team one row a team; `active` is false for teams beyond the last row.
-/// `offset`: of the row in x, y, residual and sum.
-template <class Types, norm_config Config, int Exact, int Slots, class Team>
+template <class Types, norm_config Config, int Exact, bool Full, int Slots, class Team>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
 norm_of_row(const norm_arguments<Types>& args, const Team& team,
-            const row_share<Types::chunk, Exact>& whole,
-            row_parameters<Types, Config, Slots>& parameters, const int64_t (&offset)[4],
-            int64_t row, bool active) {
+            row_share<Types::chunk, Exact, Full>& whole,
+            row_parameters<Types, Config, Slots>& parameters, const norm_row<Types>& row,
+            bool active) {
   constexpr int chunk = Types::chunk;
   constexpr norm_kind kind = Types::kind;
   using held = typename Types::held;
@@ -51,12 +86,10 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
   // for other conditions.
   constexpr bool zeros = Types::has_residual || (!WAVETILE_CUDA && Slots <= 4);
 
-  const auto share = whole.template afresh<true>();
-  float per_column = args.per_column, epsilon = args.epsilon;
-#if WAVETILE_AMDGCN && defined(__OPTIMIZE__)
-  if constexpr (Exact != 0) // else copies of them stay in vector registers from row to row
-    asm volatile("" : "+s"(per_column), "+s"(epsilon));
-#endif
+  auto copy = whole.afresh();
+  auto& share = Exact != 0 ? whole : copy;
+  if constexpr (Exact != 0)
+    share.forget();
   const row_prefix mine = active ? share.all : row_prefix{0, 0};
   const bool has_tail = share.owns_tail(mine);
 
@@ -66,9 +99,9 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
     using residual = typename Types::residual;
     row_tile<input, chunk, Slots> x;
     row_tile<residual, chunk, Slots> added;
-    x.load_or(args.x + offset[0], share, mine, input{});
-    added.load_or(args.residual + offset[2], share, mine, residual{});
-    held* const to = args.sum + offset[3];
+    x.load_or(row.x, share, mine, input{});
+    added.load_or(row.residual, share, mine, residual{});
+    held* const to = row.sum;
     const auto sum_of = [](input a, residual b) {
       return convert<held>(convert<float>(a) + convert<float>(b));
     };
@@ -89,9 +122,9 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
       to[share.tail_column()] = h.tail();
   } else {
     if constexpr (zeros)
-      h.load_or(args.x + offset[0], share, mine, held{});
+      h.load_or(row.x, share, mine, held{});
     else
-      h.load(args.x + offset[0], share, mine);
+      h.load(row.x, share, mine);
   }
   const float tail = convert<float>(h.tail());
   vec<float, chunk> kept[once ? Slots : 1];
@@ -131,7 +164,7 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
           return k == 0 ? values : add(sums, values);
         },
         tail);
-    statistics.mean = team.template all_reduce<0>(sum, op::plus{}) * per_column;
+    statistics.mean = team.template all_reduce<0>(sum, op::plus{}) * args.per_column;
   }
   // differences from the mean; zero where zeros stand for what the lane does not own
   const auto centre = [&](const vec<float, chunk>& values, bool owned) {
@@ -155,7 +188,12 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
         return k == 0 ? multiply(values, values) : multiply_add(values, values, sums);
       },
       tail_centred * tail_centred);
-  statistics.finish(team.template all_reduce<1>(squares, op::plus{}), per_column, epsilon);
+  statistics.finish(team.template all_reduce<1>(squares, op::plus{}), args.per_column,
+                    args.epsilon);
+#if WAVETILE_AMDGCN
+  if constexpr (Full) // weight and bias are converted where they are used: there are no registers
+    __builtin_amdgcn_sched_barrier(0);
+#endif
 
   const auto values_of = [&](int k) {
     vec<float, chunk> values;
@@ -198,11 +236,13 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
     const float scale =
         quantise.scale_of(team.template all_reduce<2>(largest, op::maximum{}), quantise.factor);
     if (share.lane == 0 && active)
-      args.scales[row] = scale;
+      args.scales[row.number] = scale;
   }
 
+  if constexpr (Exact != 0)
+    share.forget();
   store_row<Slots>(
-      args.y + offset[1], share.afresh(), mine,
+      row.y, share.afresh(), mine,
       [&](int k) {
         auto values = values_of(k);
         if constexpr (Types::scaling != norm_scaling::none)
@@ -215,48 +255,68 @@ norm_of_row(const norm_arguments<Types>& args, const Team& team,
       [&] { return quantise(tail_value); });
 }
 
-/// A team's rows, first the one given; they take `Exact` slots, 0 for what is not known.
-template <class Types, norm_config Config, int Exact, class Next>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_of_rows(const norm_arguments<Types>& args,
-                                                        const row_share<Types::chunk>& any,
-                                                        uint32_t first, Next next_team) {
-  constexpr int slots = Exact != 0 ? Exact : Config.slots;
-  const auto share = any.template exactly<Exact>();
-  row_parameters<Types, Config, slots> parameters(args, share);
-  int64_t offset[4];
-  if constexpr (Exact != 0) {
-    const auto rows = static_cast<uint32_t>(args.rows);
-    for (uint32_t row = first; row < rows; row += static_cast<uint32_t>(args.teams)) {
-#if WAVETILE_AMDGCN &&                                                                             \
-    defined(__OPTIMIZE__) // not to be turned into additions, which need more before the first row
-      asm volatile("" : "+s"(row));
-#endif
-      for (int i = 0; i < 4; ++i)
-        offset[i] = int64_t{row} * args.map.stride[i][0];
-      norm_of_row<Types, Config, Exact>(args, next_team(), share, parameters, offset, row, true);
-    }
-  } else {
-    for (int64_t row = first; row < args.rows; row += args.teams) {
-      const norm_arguments<Types> again = reread(args);
-      again.map.locate(row, offset);
-      norm_of_row<Types, Config, 0>(again, next_team(), share, parameters, offset, row, true);
-    }
+/// The arguments with `leading` in place of what leads them.
+template <class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_arguments<Types>
+arguments_with(const norm_arguments<Types>& args,
+               const leading_arguments<norm_leading_arguments<Types>>& leading) {
+  norm_arguments<Types> all = args;
+  static_cast<norm_leading_arguments<Types>&>(all) = leading.get();
+  all.x = in_global_memory(all.x);
+  all.y = in_global_memory(all.y);
+  all.weight = in_global_memory(all.weight);
+  return all;
+}
+
+/// A team's rows, first the one given, in code for any that the kernel holds.
+template <class Types, norm_config Config, class Next>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_of_any_rows(const norm_arguments<Types>& args,
+                                                            uint32_t lane, uint32_t team_lanes,
+                                                            uint32_t first, Next next_team) {
+  row_share<Types::chunk> share(lane, team_lanes, static_cast<uint32_t>(args.columns));
+  row_parameters<Types, Config, Config.slots> parameters(args, share);
+  for (int64_t row = first; row < args.rows; row += args.teams) {
+    const norm_arguments<Types> again = reread(args);
+    norm_of_row<Types, Config>(again, next_team(), share, parameters, norm_row<Types>(again, row),
+                               true);
   }
 }
 
-/// The same by what `args.exact_slots` says.
-template <class Types, norm_config Config, class Next, int Slots = Config.slots>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_by_slots(const norm_arguments<Types>& args,
-                                                         const row_share<Types::chunk>& share,
-                                                         uint32_t first, Next next_team) {
-  if constexpr (!norm_slots_known(Config, Slots)) {
-    norm_of_rows<Types, Config, 0>(args, share, first, next_team);
-  } else {
-    if (args.exact_slots == Slots)
-      norm_of_rows<Types, Config, Slots>(args, share, first, next_team);
-    else
-      norm_by_slots<Types, Config, Next, Slots - 1>(args, share, first, next_team);
-  }
+/// The same for rows of `Slots` slots, `Full` or not, at even steps. The first row is one.
+template <class Types, norm_config Config, int Slots, bool Full, class Next>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_of_known_rows(const norm_arguments<Types>& args,
+                                                              uint32_t lane, uint32_t team_lanes,
+                                                              uint32_t first, Next next_team) {
+  leading_arguments<norm_leading_arguments<Types>> leading(args);
+  auto known = arguments_with(args, leading);
+  row_share<Types::chunk, Slots, Full> share(lane, team_lanes,
+                                             static_cast<uint32_t>(known.columns));
+  share.forget();
+  row_parameters<Types, Config, Slots> parameters(known, share);
+  uint32_t row = first;
+  do {
+    leading.afresh();
+    known = arguments_with(args, leading);
+    norm_of_row<Types, Config>(known, next_team(), share, parameters,
+                               norm_row<Types>(known, static_cast<int32_t>(row), even_steps{}),
+                               true);
+    row += static_cast<uint32_t>(known.teams);
+#if WAVETILE_AMDGCN &&                                                                             \
+    defined(__OPTIMIZE__) // not to be turned into additions, which need more before the first row
+    asm volatile("" : "+s"(row));
+#endif
+  } while (row < static_cast<uint32_t>(known.rows));
+}
+
+/// A team's rows, by what is known of them.
+template <class Types, norm_config Config, int Slots, bool Full, class Next>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_of_rows(const norm_arguments<Types>& args,
+                                                        uint32_t lane, uint32_t team_lanes,
+                                                        uint32_t first, Next next_team) {
+  if constexpr (Slots != 0)
+    norm_of_known_rows<Types, Config, Slots, Full>(args, lane, team_lanes, first, next_team);
+  else
+    norm_of_any_rows<Types, Config>(args, lane, team_lanes, first, next_team);
 }
 
 /// Rows of up to 64 chunks: `args.lanes` lanes a row, a wave 64 / lanes rows at a time.
@@ -267,8 +327,7 @@ WAVETILE_KERNEL WAVETILE_WORKGROUPS(
   if constexpr (device_pass_supported) {
     const auto& args = kernel_arguments;
     const lanes_team team(1u << args.lanes_log2);
-    const row_share<Types::chunk> share(team.lane(), team.size(),
-                                        static_cast<uint32_t>(args.columns));
+    row_share<Types::chunk> share(team.lane(), team.size(), static_cast<uint32_t>(args.columns));
     row_parameters<Types, Config, Config.slots> parameters(args, share);
     const int64_t wave = int64_t{workgroup_id()} * Config.waves + wave_id();
     const int64_t own = static_cast<uint32_t>(lane_id()) >> args.lanes_log2;
@@ -277,35 +336,33 @@ WAVETILE_KERNEL WAVETILE_WORKGROUPS(
       const int64_t row = first + own;
       const bool active = row < args.rows;
       const norm_arguments<Types> again = reread(args);
-      int64_t offset[4];
-      again.map.locate(active ? row : 0, offset);
-      norm_of_row<Types, Config, 0>(again, team, share, parameters, offset, row, active);
+      norm_row<Types> place(again, active ? row : 0);
+      norm_of_row<Types, Config>(again, team, share, parameters, place, active);
     }
   } else {
     refuse_to_run();
   }
 }
 
-/// Rows that a wave holds.
-template <class Types, norm_config Config>
+/// Rows that a wave holds. `Slots`, `Full`: see `norm_arguments::exact_slots`; 0: any rows.
+template <class Types, norm_config Config, int Slots = 0, bool Full = false>
 WAVETILE_KERNEL WAVETILE_WORKGROUPS(
     Config.threads(),
     (norm_groups_for<Types, Config>)) void norm_wave_rows(norm_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const wave_team team;
-    const row_share<Types::chunk> share(team.lane(), team.size(),
-                                        static_cast<uint32_t>(args.columns));
-    const uint32_t first = Config.waves == 1
-                               ? workgroup_id()
-                               : workgroup_id() * Config.waves + static_cast<uint32_t>(wave_id());
-    norm_by_slots<Types, Config>(args, share, first, [&] { return team; });
+    const bool alone = Config.waves == 1;
+    const uint32_t lane = alone ? static_cast<uint32_t>(thread_id()) : team.lane();
+    const uint32_t first =
+        alone ? workgroup_id() : workgroup_id() * Config.waves + static_cast<uint32_t>(wave_id());
+    norm_of_rows<Types, Config, Slots, Full>(args, lane, team.size(), first, [&] { return team; });
   } else {
     refuse_to_run();
   }
 }
 
 /// Rows that a workgroup holds.
-template <class Types, norm_config Config>
+template <class Types, norm_config Config, int Slots = 0, bool Full = false>
 WAVETILE_KERNEL WAVETILE_WORKGROUPS(
     Config.threads(),
     (norm_groups_for<Types, Config>)) void norm_workgroup(norm_arguments<Types> args) {
@@ -313,13 +370,12 @@ WAVETILE_KERNEL WAVETILE_WORKGROUPS(
     using team_type = workgroup_team<Config.waves>;
     // two: what one row's last reduction still reads the next row's first must not write
     WAVETILE_SHARED typename team_type::storage memory[2];
-    const row_share<Types::chunk> share(static_cast<uint32_t>(thread_id()), team_type::size(),
-                                        static_cast<uint32_t>(args.columns));
     int turn = 1;
-    norm_by_slots<Types, Config>(args, share, workgroup_id(), [&] {
-      turn ^= 1;
-      return team_type(memory[turn]);
-    });
+    norm_of_rows<Types, Config, Slots, Full>(args, static_cast<uint32_t>(thread_id()),
+                                             team_type::size(), workgroup_id(), [&] {
+                                               turn ^= 1;
+                                               return team_type(memory[turn]);
+                                             });
   } else {
     refuse_to_run();
   }

@@ -32,9 +32,12 @@ struct row_prefix {
 };
 
 /// A lane's share of a row of fewer than 2^31 columns. `Exact`, where it is not 0: the row takes as
-/// many slots, of which only the last is not filled by all lanes, and has no tail.
-template <int Chunk, int Exact = 0>
+/// many slots and has no tail; all lanes fill all of its slots but the last, with `Full` that, too.
+template <int Chunk, int Exact = 0, bool Full = false>
 struct row_share {
+  /// Slots known to be filled by all lanes.
+  static constexpr int filled = Exact - (Full ? 0 : 1);
+
   uint32_t lane;  ///< of this lane in its team
   uint32_t team;  ///< lanes of the team; the same in all lanes of the wave
   row_prefix all; ///< the whole row; the same in all lanes of the wave
@@ -44,24 +47,28 @@ struct row_share {
       : lane(own_lane), team(team_lanes), all{columns / Chunk, columns % Chunk} {}
 
   /// The same share, when so much is known of the row; 0: nothing.
-  template <int Slots>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share<Chunk, Slots> exactly() const {
-    row_share<Chunk, Slots> copy(lane, team, 0);
+  template <int Slots, bool Filled = false>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share<Chunk, Slots, Filled> exactly() const {
+    row_share<Chunk, Slots, Filled> copy(lane, team, 0);
     copy.all = {all.chunks, Slots == 0 ? all.tail : 0};
     return copy;
   }
 
   /// The same share, of which the optimiser does not know that it is: else it forms the conditions
   /// of all slots once and keeps them, two scalar registers each, as long as they may be needed.
-  /// With `Exact` there is but one: `Always` keeps addresses from being formed once, too.
-  template <bool Always = false>
+  /// With `Exact` there is but one, and nothing is to be forgotten.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share afresh() const {
     row_share copy = *this;
-#if WAVETILE_AMDGCN
-    if constexpr (Exact == 0 || Always)
-      asm volatile("" : "+v"(copy.lane));
-#endif
+    if constexpr (Exact == 0)
+      copy.forget();
     return copy;
+  }
+  /// Lets the optimiser forget what it knows of this share: addresses are formed again, in the form
+  /// that an access takes, where they would else be kept from another place.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void forget() {
+#if WAVETILE_AMDGCN
+    asm volatile("" : "+v"(lane));
+#endif
   }
 
   /// The chunks and tail columns that columns 0 … count-1 touch.
@@ -91,7 +98,7 @@ struct row_share {
     return static_cast<int>(static_cast<uint32_t>(slot) * team * Chunk) + element;
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool owns(int slot, row_prefix prefix) const {
-    return slot < Exact - 1 || lane + static_cast<uint32_t>(slot) * team < prefix.chunks;
+    return slot < filled || lane + static_cast<uint32_t>(slot) * team < prefix.chunks;
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool owns_tail(row_prefix prefix) const {
     return Exact == 0 && lane < prefix.tail;
@@ -99,18 +106,21 @@ struct row_share {
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t tail_column() const {
     return all.chunks * Chunk + lane;
   }
-  /// Where the lane's chunk of a slot starts: a scalar step, then the lane's. With `Exact` that is
-  /// in bytes of 32 bits, which an access adds by itself.
+  /// Where the lane's chunk of a slot starts: a scalar step, then the lane's. With `Exact` the
+  /// lane's is in bytes of 32 bits, which an access adds by itself, as it does what of the step its
+  /// immediate offset takes.
   template <class T>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE T* at(T* row, int slot) const {
-    T* const start = row + static_cast<uint32_t>(slot) * team * Chunk;
     if constexpr (Exact != 0) {
       using byte =
           wavetile::detail::conditional_t<wavetile::detail::is_const_v<T>, const char, char>;
       constexpr auto bytes = static_cast<uint32_t>(Chunk * sizeof(T));
-      return reinterpret_cast<T*>(reinterpret_cast<byte*>(start) + lane * bytes);
+      constexpr uint32_t reach = 4096; // of immediate offsets on gfx9
+      const uint32_t step = static_cast<uint32_t>(slot) * team * bytes;
+      return reinterpret_cast<T*>(reinterpret_cast<byte*>(row) + step % reach +
+                                  (lane * bytes + step / reach * reach));
     } else {
-      return start + lane * Chunk;
+      return row + static_cast<uint32_t>(slot) * team * Chunk + lane * Chunk;
     }
   }
 };
@@ -170,12 +180,12 @@ class row_tile {
 public:
   /// Reads the lane's share of the prefix of `row`. All loads are issued before the first is
   /// needed. What is not read holds anything.
-  template <int Exact>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
-  load(const T* row, const row_share<Chunk, Exact>& share, row_prefix prefix) {
+  template <class Share>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(const T* row, const Share& share,
+                                                  row_prefix prefix) {
 #pragma unroll
     for (int k = 0; k < Slots; ++k) {
-      if (k >= Exact - 1)
+      if (k >= Share::filled)
         body_[k].make_anything();
       if (share.owns(k, prefix))
         body_[k].load(share.at(row, k));
@@ -187,15 +197,15 @@ public:
 
   /// The same, but the elements of chunks that are not read, in slots that are in use, hold
   /// `other`: nobody needs to ask later which ones were read.
-  template <int Exact>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
-  load_or(const T* row, const row_share<Chunk, Exact>& share, row_prefix prefix, T other) {
+  template <class Share>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_or(const T* row, const Share& share,
+                                                     row_prefix prefix, T other) {
     uint32_t word = 0;
     for (size_t at = 0; at < sizeof word; at += sizeof other)
       __builtin_memcpy(reinterpret_cast<unsigned char*>(&word) + at, &other, sizeof other);
 #pragma unroll
     for (int k = 0; k < Slots; ++k) {
-      if (k < Exact - 1) {
+      if (k < Share::filled) {
         body_[k].load(share.at(row, k));
         continue;
       }
@@ -231,9 +241,8 @@ private:
 };
 
 /// `body(slot)` for every slot that a lane of the team fills.
-template <int Slots, int Chunk, int Exact, class Body>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void for_slots(const row_share<Chunk, Exact>& share,
-                                                     Body body) {
+template <int Slots, class Share, class Body>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void for_slots(const Share& share, Body body) {
 #pragma unroll
   for (int k = 0; k < Slots; ++k)
     if (share.template in_use<Slots>(k))
@@ -242,9 +251,9 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void for_slots(const row_share<Chunk, Exac
 
 /// Writes `value(slot)`, a vec of fp32, and for the tail `tail()` to the lane's share of the prefix
 /// of `row`.
-template <int Slots, class T, int Chunk, int Exact, class Value, class Tail>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(T* row, const row_share<Chunk, Exact>& share,
-                                                     row_prefix prefix, Value value, Tail tail) {
+template <int Slots, class T, class Share, class Value, class Tail>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(T* row, const Share& share, row_prefix prefix,
+                                                     Value value, Tail tail) {
 #pragma unroll
   for (int k = 0; k < Slots; ++k)
     if (share.owns(k, prefix))
