@@ -67,25 +67,27 @@ norm_call_of(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& array
   return call;
 }
 
-/// Runs the kernel of a wave or workgroup a row for rows of so many slots (`exact_slots`).
+/// The kernel of a wave or workgroup a row for rows of so many slots; 0: any.
+template <class Types, norm_config Config, int Slots, bool Full>
+auto norm_rows_kernel() {
+  if constexpr (Config.method == norm_method::lanes)
+    return &kernels::norm_wave_rows<Types, Config, Slots, Full>;
+  else
+    return &kernels::norm_workgroup<Types, Config, Slots, Full>;
+}
+
+/// Runs the one for `norm_arguments::exact_slots`.
 template <class Types, norm_config Config, int Slots = Config.slots, class Run>
 status run_norm_rows(int exact_slots, const Run& run) {
-  using namespace kernels;
-  const auto run_for = [&]<int Known, bool Full>() {
-    if constexpr (Config.method == norm_method::lanes)
-      return run(&norm_wave_rows<Types, Config, Known, Full>);
-    else
-      return run(&norm_workgroup<Types, Config, Known, Full>);
-  };
-  if constexpr (norm_slots_known(Config, Slots, true))
+  if constexpr (kernels::norm_slots_known(Config, Slots, true))
     if (exact_slots == -Slots)
-      return run_for.template operator()<Slots, true>();
-  if constexpr (norm_slots_known(Config, Slots, false)) {
+      return run(norm_rows_kernel<Types, Config, Slots, true>());
+  if constexpr (kernels::norm_slots_known(Config, Slots, false)) {
     if (exact_slots == Slots || exact_slots == -Slots)
-      return run_for.template operator()<Slots, false>();
+      return run(norm_rows_kernel<Types, Config, Slots, false>());
     return run_norm_rows<Types, Config, Slots - 1>(exact_slots, run);
   } else {
-    return run_for.template operator()<0, false>();
+    return run(norm_rows_kernel<Types, Config, 0, false>());
   }
 }
 

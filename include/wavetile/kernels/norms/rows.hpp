@@ -40,8 +40,8 @@ struct norm_row {
   int64_t number;
   const typename Types::input* x;
   typename Types::output* y;
-  const typename Types::residual* residual;
-  typename Types::held* sum;
+  const typename Types::residual* residual = nullptr;
+  typename Types::held* sum = nullptr;
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_row(const norm_arguments<Types>& args, int64_t row)
       : number(row) {
@@ -49,15 +49,20 @@ struct norm_row {
     args.map.locate(row, offset);
     x = args.x + offset[0];
     y = args.y + offset[1];
-    residual = args.residual + offset[2];
-    sum = args.sum + offset[3];
+    if constexpr (Types::has_residual) {
+      residual = args.residual + offset[2];
+      sum = args.sum + offset[3];
+    }
   }
   /// Of rows at even steps.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_row(const norm_arguments<Types>& args, int32_t row,
                                                  even_steps)
-      : number(row), x(moved(args.x, row, args.step[0])), y(moved(args.y, row, args.step[1])),
-        residual(moved(args.residual, row, args.sum_step[0])),
-        sum(moved(args.sum, row, args.sum_step[1])) {}
+      : number(row), x(moved(args.x, row, args.step[0])), y(moved(args.y, row, args.step[1])) {
+    if constexpr (Types::has_residual) {
+      residual = moved(args.residual, row, args.sum_step[0]);
+      sum = moved(args.sum, row, args.sum_step[1]);
+    }
+  }
 
 private:
   template <class T>
@@ -351,7 +356,8 @@ WAVETILE_KERNEL WAVETILE_WORKGROUPS(
     (norm_groups_for<Types, Config>)) void norm_wave_rows(norm_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     const wave_team team;
-    const bool alone = Config.waves == 1;
+    constexpr bool alone = Config.waves == 1;
+    static_assert(Slots == 0 || alone, "wavetile: every wave must have a first row");
     const uint32_t lane = alone ? static_cast<uint32_t>(thread_id()) : team.lane();
     const uint32_t first =
         alone ? workgroup_id() : workgroup_id() * Config.waves + static_cast<uint32_t>(wave_id());
