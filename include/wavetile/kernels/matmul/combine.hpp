@@ -65,6 +65,45 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE combine_place combine_place_of(
   return place;
 }
 
+/// Adds the next `Count` parts, one after the other, to `sums`; all are on their way before the
+/// first is needed.
+template <int Count, class Types, class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void add_parts(vec<T, combine_run>& sums, const T*& part,
+                                                     int64_t elements, int count) {
+  vec<T, combine_run> parts[Count];
+#pragma unroll
+  for (int p = 0; p < Count; ++p, part += elements)
+    parts[p] = load_some<T, combine_run>(part, count);
+#pragma unroll
+  for (int p = 0; p < Count; ++p)
+    for (int i = 0; i < combine_run; ++i)
+      sums[i] = matmul_output<Types>::sum(sums[i], parts[p][i]);
+}
+
+/// The sum of `splits` parts, in order; the first `count` elements of each, which are all where
+/// `Whole`.
+template <bool Whole, class Types, class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, combine_run>
+sum_of_parts(const T* part, int64_t elements, int64_t splits, int count) {
+  vec<T, combine_run> sums{};
+  const int known = Whole ? combine_run : count;
+  constexpr int most = Whole ? 8 : 2; // ends of rows are few
+#pragma unroll 1
+  for (; splits >= most; splits -= most)
+    add_parts<most, Types>(sums, part, elements, known);
+  if (Whole && splits >= 4) {
+    add_parts<4, Types>(sums, part, elements, known);
+    splits -= 4;
+  }
+  if (Whole && splits >= 2) {
+    add_parts<2, Types>(sums, part, elements, known);
+    splits -= 2;
+  }
+  if (splits > 0)
+    add_parts<1, Types>(sums, part, elements, known);
+  return sums;
+}
+
 /// D = epilogue(alpha (sum of the parts, in order) + beta C), one lane a run of four elements.
 template <class Types>
 WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(combine_threads) void matmul_combine(
@@ -81,13 +120,9 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(combine_threads) void matmul_combine(
     const int64_t elements = task.m * task.n;
     const auto* part = static_cast<const accumulator*>(product.partials) + place.first_partial +
                        place.row * task.n + place.column;
-    vec<accumulator, combine_run> sums{};
-#pragma unroll 1
-    for (int64_t split = 0; split < place.splits; ++split, part += elements) {
-      const auto one = load_some<accumulator, combine_run>(part, count);
-      for (int i = 0; i < combine_run; ++i)
-        sums[i] = matmul_output<Types>::sum(sums[i], one[i]);
-    }
+    const auto sums = count == combine_run
+                          ? sum_of_parts<true, Types>(part, elements, place.splits, count)
+                          : sum_of_parts<false, Types>(part, elements, place.splits, count);
     output.template store<combine_run>(sums, place.row, place.column, count);
   }
   output.finish();
