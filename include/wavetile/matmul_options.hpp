@@ -57,8 +57,9 @@ inline status find_choice(const char* name, matmul_choice& choice) {
       choice = static_cast<matmul_choice>(i);
       return {};
     }
+  fixed_text<48> shown; // cuts what is longer, so that the rest finds room
   return status::failure(status_code::invalid_argument, "kernel", "it is ")
-      .append(name)
+      .append(shown.append(name).c_str())
       .append(", allowed: large, ping_pong, large_four, wide, middle, compact, skinny");
 }
 

@@ -346,6 +346,11 @@ TEST(attention_plan, alternates_where_there_are_enough_rows) {
   problem.input = static_cast<data_type>(99);
   EXPECT_EQ(message(), "unsupported_type: input: its elements are unknown, allowed: fp16, bf16");
   problem.input = data_type::bf16;
+  const auto kv_heads = problem.kv_heads;
+  problem.kv_heads = 0;
+  EXPECT_EQ(message(), "unsupported_shape: kv_heads = 0, allowed: a divisor of q_heads, " +
+                           std::to_string(problem.q_heads));
+  problem.kv_heads = kv_heads;
 
   problem.mask = mask_kind::keep;
   EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel: alternating"),

@@ -128,6 +128,9 @@ TEST_F(matmul_arguments_test, options) {
   expect_refusal(run(x, y, z, {.splits = -1}), status_code::invalid_argument, "splits", {"-1"});
   expect_refusal(run(x, y, z, {.kernel = "huge"}), status_code::invalid_argument, "kernel",
                  {"huge", "middle", "skinny"});
+  const std::string endless(1000, 'x');
+  expect_refusal(run(x, y, z, {.kernel = endless.c_str()}), status_code::invalid_argument, "kernel",
+                 {"it is xxx", "allowed: large", "skinny"});
   expect_refusal(run(x, y, z, {.kernel = "middle"}), status_code::invalid_argument, "kernel",
                  {"middle", "compact"});
   expect_refusal(run(x, y, z, {.scale_a = {a, scale_kind::tensor}}), status_code::unsupported_type,

@@ -106,7 +106,7 @@ TEST(matmul_plan, k_is_split_where_memory_is_lent_and_of_use) {
 
 // Absurd numbers of parts need more memory than there is; they do not wrap around to little.
 TEST(matmul_plan, parts_beyond_64_bits) {
-  auto problem = problem_of(int64_t{1} << 30, int64_t{1} << 30, int64_t{1} << 40);
+  auto problem = problem_of(int64_t{1} << 28, int64_t{1} << 28, int64_t{1} << 30);
   problem.splits = 1 << 30;
   problem.workspace_bytes = int64_t{1} << 40;
   const auto p = plan(problem, mi300x);
@@ -280,6 +280,30 @@ TEST(matmul_plan, nvidia_skinny_fits_every_device) {
           EXPECT_LE(p.lds_bytes, device.lds_bytes);
           EXPECT_EQ(p.tile_m, rows <= 16 ? 16 : 32);
         }
+}
+
+TEST(matmul_plan, refuses_counts_that_no_array_has) {
+  const auto expect = [](const matmul_problem& problem, const char* message) {
+    EXPECT_EQ(std::string(plan(problem, mi300x).outcome.message()), message);
+  };
+  expect(problem_of(-4, 4, 4), "invalid_argument: m = -4, allowed: >= 0");
+  expect(problem_of(4, -4, 4), "invalid_argument: n = -4, allowed: >= 0");
+  expect(problem_of(4, 4, -4), "invalid_argument: k = -4, allowed: >= 0");
+  auto problem = problem_of(4, 4, 4);
+  problem.batches = -1;
+  expect(problem, "invalid_argument: batches = -1, allowed: >= 0");
+  problem = problem_of(4, 4, 4);
+  problem.splits = -7;
+  expect(problem, "invalid_argument: splits = -7, allowed: >= 0");
+  problem = problem_of(4, 4, 4);
+  problem.columns_per_output = 0;
+  expect(problem, "invalid_argument: columns_per_output = 0, allowed: >= 1");
+  problem = problem_of(4, 4, 4);
+  problem.k_multiple = 0;
+  expect(problem, "invalid_argument: k_multiple = 0, allowed: >= 1");
+  expect(problem_of(INT64_MAX, INT64_MAX, INT64_MAX),
+         "unsupported_shape: m, k, batches: their product is above 2^58, allowed: at most 2^58 "
+         "elements");
 }
 
 TEST(matmul_plan, refuses_numbers_that_no_enumerator_has) {

@@ -155,6 +155,24 @@ TEST(norm_plan, refuses_numbers_that_no_enumerator_has) {
             "unsupported_type: output: its elements are unknown, allowed: those of data_type");
 }
 
+TEST(norm_plan, refuses_counts_that_no_array_has) {
+  const auto message = [](const norm_problem& problem) {
+    return std::string(plan(problem, mi300x).outcome.message());
+  };
+  EXPECT_EQ(message(matrix(-1, 4)), "invalid_argument: rows = -1, allowed: >= 0");
+  EXPECT_EQ(message(matrix(1, -4)), "invalid_argument: columns = -4, allowed: >= 0");
+  auto problem = matrix(1, 400000);
+  problem.workspace_bytes = -8;
+  EXPECT_EQ(message(problem), "invalid_argument: workspace_bytes = -8, allowed: >= 0");
+  const std::int64_t most = std::int64_t{1} << 58;
+  for (const auto& large : {matrix(most, 2), matrix(2, most), matrix(INT64_MAX, INT64_MAX)})
+    EXPECT_EQ(message(large), "unsupported_shape: rows, columns: their product is above 2^58, "
+                              "allowed: at most 2^58 elements");
+  EXPECT_EQ(plan(matrix(most, 1), mi300x).min_bytes_read, most * 4);
+  // a device described without its number of CUs
+  EXPECT_GT(plan(matrix(100, 4096), describe_device("gfx942", 0)).groups, 0);
+}
+
 TEST(norm_plan, says_what_it_does_and_why) {
   auto problem = matrix(100, 40000);
   problem.has_weight = true;

@@ -105,6 +105,25 @@ TEST(reduce_plan, refuses_numbers_that_no_enumerator_has) {
                "unsupported_type: input: its elements are unknown, allowed: those of data_type");
 }
 
+TEST(reduce_plan, refuses_counts_that_no_array_has) {
+  const auto message = [](const reduce_problem& problem) {
+    return std::string(plan(problem, mi300x).outcome.message());
+  };
+  EXPECT_EQ(message(problem_of(reduce_form::rows, -1, 10)),
+            "invalid_argument: leading = -1, allowed: >= 0");
+  EXPECT_EQ(message(problem_of(reduce_form::all, 1, -10)),
+            "invalid_argument: reduced = -10, allowed: >= 0");
+  EXPECT_EQ(message(problem_of(reduce_form::columns, 1, 10, -3)),
+            "invalid_argument: columns = -3, allowed: >= 0");
+  auto problem = problem_of(reduce_form::rows, 1, 10);
+  problem.value_bytes = 0;
+  EXPECT_EQ(message(problem), "invalid_argument: value_bytes = 0, allowed: >= 1");
+  EXPECT_EQ(
+      message(problem_of(reduce_form::rows, INT64_MAX, INT64_MAX)),
+      "unsupported_shape: leading, reduced, columns: their product is above 2^58, allowed: at "
+      "most 2^58 elements");
+}
+
 TEST(reduce_plan, says_what_it_does_and_why) {
   const std::string words =
       plan(problem_of(reduce_form::rows, 3, 1000000), mi300x).describe().c_str();

@@ -134,6 +134,8 @@ TEST(softmax_plan, refuses_problems_that_no_call_has) {
   problem = matrix(2, 4);
   problem.workspace_bytes = -8;
   expect(problem, status_code::invalid_argument, "workspace_bytes", "= -8, allowed: >= 0");
+  expect(matrix(INT64_MAX, INT64_MAX), status_code::unsupported_shape, "rows, columns",
+         "above 2^58, allowed");
   problem = matrix(2, 4);
   problem.form = static_cast<softmax_form>(4);
   expect(problem, status_code::invalid_argument, "form", "= 4, allowed: softmax, log_softmax");

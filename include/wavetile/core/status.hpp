@@ -123,6 +123,30 @@ constexpr status check_data_type(const char* argument, data_type type, bool allo
                        .append(names);
 }
 
+/// A count of at least `least`.
+constexpr status check_count(const char* argument, int64_t value, int64_t least = 0) {
+  return value >= least
+             ? status{}
+             : status::failure(status_code::invalid_argument, argument, value, ">= ").append(least);
+}
+
+/// Most elements of an array in a plan: numbers of bytes made of them fit 63 bits.
+inline constexpr int64_t most_elements = int64_t{1} << 58;
+
+/// Counts whose product, and each of which, is at most `most_elements`; for counts >= 0.
+template <class... Counts>
+constexpr status check_elements(const char* argument, Counts... counts) {
+  int64_t product = 1;
+  bool fits = true;
+  const int64_t all[] = {counts...};
+  for (const int64_t count : all)
+    fits = fits && count <= most_elements && !__builtin_mul_overflow(product, count, &product);
+  if (fits && product <= most_elements)
+    return {};
+  return status::failure(status_code::unsupported_shape, argument,
+                         "their product is above 2^58, allowed: at most 2^58 elements");
+}
+
 /// A type at all.
 constexpr status check_known_type(const char* argument, data_type type) {
   return check_data_type(argument, type, type <= data_type::uint64, "those of data_type");

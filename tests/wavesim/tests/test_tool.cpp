@@ -39,12 +39,16 @@ TEST(Tool, BadUsage) {
   for (const char* arguments :
        {"", "--counters", "--", "--bogus -- true", "--threads -- true", "--threads 0 -- true",
         "--threads x -- true", "--json /no/such/folder/f -- true", "--json / -- true",
-        "--per-dispatch -- true"}) {
+        "--per-dispatch -- true", "--counters=xml -- true", "--lines= --json x -- true",
+        "--kernel x -- true", "--every-load -- true", "--least-global 5 -- true",
+        "--least-lds 5 -- true"}) {
     const Outcome o = run_tool(arguments);
     EXPECT_EQ(o.code, 2) << arguments;
     EXPECT_TRUE(o.text.starts_with("wavesim: ")) << o.text;
   }
   EXPECT_TRUE(contains(run_tool("--bogus -- true").text, "--bogus"));
+  EXPECT_TRUE(contains(run_tool("--counters=xml -- true").text, "--counters takes no value"));
+  EXPECT_TRUE(contains(run_tool("--least-lds 5 -- true").text, "--least-lds needs --distances"));
   EXPECT_TRUE(contains(run_tool("--json /no/such/folder/f -- true").text, "/no/such/folder"));
 }
 
@@ -72,6 +76,10 @@ TEST(Tool, ProgramThatCannotRun) {
   EXPECT_EQ(missing.code, 127);
   EXPECT_TRUE(contains(missing.text, "/no/such/program")) << missing.text;
   EXPECT_EQ(run_tool("-- /etc/passwd").code, 126);
+  // the space makes a program of it
+  const Outcome check = run_tool("--check hazard -- true");
+  EXPECT_EQ(check.code, 127);
+  EXPECT_TRUE(contains(check.text, "--check=hazard")) << check.text;
 }
 
 TEST(Tool, HelpAndRules) {

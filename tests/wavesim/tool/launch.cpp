@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -90,6 +91,8 @@ int execute(const Launch& launch) {
   execvp(arguments[0], arguments.data());
   const int error = errno;
   fmt::print(stderr, "wavesim: cannot run '{}': {}\n", launch.command[0], std::strerror(error));
+  if (std::ranges::find(check_names, launch.command[0]) != std::end(check_names))
+    fmt::print(stderr, "a check is named behind '=': --check={}\n", launch.command[0]);
   return error == ENOENT ? not_found : not_executable;
 }
 

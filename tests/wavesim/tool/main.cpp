@@ -74,8 +74,9 @@ int usage_error(const std::string& message) {
 }
 
 /// What is wrong with options that go without their value, which CLI11 would take from what
-/// follows, be it the separator, or leave empty; nothing where all is well.
-std::string missing_value(const CLI::App& app, int argc, char** argv) {
+/// follows, be it the separator, or leave empty, and with those that have one and take none;
+/// nothing where all is well.
+std::string wrong_value(const CLI::App& app, int argc, char** argv) {
   for (int i = 1; i < argc && *argv[i] == '-' && argv[i] != std::string_view("--"); ++i) {
     const std::string_view word = argv[i], name = word.substr(0, word.find('='));
     const CLI::Option* option = app.get_option_no_throw(std::string(name));
@@ -86,8 +87,11 @@ std::string missing_value(const CLI::App& app, int argc, char** argv) {
     if (name == "--check" && empty)
       return fmt::format("--check= names no check; allowed: {}, all; or --check alone",
                          fmt::join(wavesim::check_names, ", "));
-    if (option->get_items_expected_min() == 0)
+    if (option->get_items_expected_min() == 0) {
+      if (attached && name != "--check")
+        return fmt::format("{} takes no value", name);
       continue;
+    }
     if (empty || (!attached && (++i == argc || argv[i] == std::string_view("--"))))
       return fmt::format("{} needs {}", name, // without what is allowed, which CLI11 appends
                          option->get_type_name().substr(0, option->get_type_name().find(':')));
@@ -137,7 +141,7 @@ int main(int argc, char** argv) {
   app.add_flag("--rules", rules, "Print how every counter is counted, and on what evidence");
   // Everything from the first word that is no option belongs to the program.
   app.prefix_command();
-  if (const std::string problem = missing_value(app, argc, argv); !problem.empty())
+  if (const std::string problem = wrong_value(app, argc, argv); !problem.empty())
     return usage_error(problem);
   try {
     app.parse(argc, argv);
@@ -166,6 +170,9 @@ int main(int argc, char** argv) {
     return usage_error("no program given");
   if (launch.command.front().starts_with("-"))
     return usage_error(fmt::format("unknown option '{}'", launch.command.front()));
+  for (const char* option : {"--kernel", "--every-load", "--least-global", "--least-lds"})
+    if (app.count(option) != 0)
+      return usage_error(fmt::format("{} needs --distances", option));
   if (launch.per_dispatch && !launch.counters && launch.json.empty())
     return usage_error("--per-dispatch needs --counters or --json");
   if (launch.lines && !launch.counters && launch.json.empty())

@@ -38,9 +38,10 @@ constexpr attention_decode_plan plan_decode(const attention_problem& problem,
   const int64_t part_keys =
       round_up(divide_up(problem.keys < 1 ? 1 : problem.keys, parts), result.tiles.config.keys);
   parts = divide_up(problem.keys < 1 ? 1 : problem.keys, part_keys);
-  const int64_t rows = problem.batch * problem.q_heads * problem.queries;
+  const auto product = [](int64_t a, int64_t b) { return kernels::saturated_product(a, b); };
+  const int64_t rows = product(product(problem.batch, problem.q_heads), problem.queries);
   if (parts > 1)
-    result.best_workspace_bytes = parts * rows * (problem.head.v + 1) * int64_t{4};
+    result.best_workspace_bytes = product(rows, parts * (problem.head.v + 1) * int64_t{4});
   result.part_keys = round_up(problem.keys < 1 ? 1 : problem.keys, result.tiles.config.keys);
   if (parts > 1 && workspace_bytes != 0) {
     result.parts = parts;
@@ -52,7 +53,7 @@ constexpr attention_decode_plan plan_decode(const attention_problem& problem,
               .append(result.workspace_bytes)
               .append(", or 0 for one workgroup a tile");
   }
-  result.groups = result.tiles.groups * result.parts;
+  result.groups = product(result.tiles.groups, result.parts);
   result.launches = result.groups == 0 ? 0 : result.parts > 1 ? 2 : 1;
   return result;
 }

@@ -68,8 +68,9 @@ constexpr const attention_head* find_attention_head(const attention_head& head) 
 
 /// What `attention` does with a problem; it computes this plan and follows it.
 struct attention_plan {
-  /// Success, or why the problem cannot run: `unsupported_shape` for a head without a kernel,
-  /// `wrong_architecture`.
+  /// Success, or why the problem cannot run: `unsupported_shape` for a head without a kernel or
+  /// counts out of range, `wrong_architecture`, or a problem made by hand that no call could have
+  /// (`invalid_argument`, `unsupported_type`).
   status outcome;
   attention_config config;
   int64_t packed_heads = 1;    ///< query heads of which one tile interleaves the rows
@@ -137,6 +138,12 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
               .append(count.most);
       return result;
     }
+  if (problem.q_heads != 0 && (problem.kv_heads == 0 || problem.q_heads % problem.kv_heads != 0)) {
+    result.outcome = status::failure(status_code::unsupported_shape, "kv_heads", problem.kv_heads,
+                                     "a divisor of q_heads, ")
+                         .append(problem.q_heads);
+    return result;
+  }
   result.outcome = check_device(device);
   result.xcds = device.xcd_count < 1 ? 1 : device.xcd_count;
   const int64_t group = problem.group();

@@ -85,6 +85,7 @@ inline constexpr int skinny_waves = 4;
 } // namespace kernels
 
 /// Shape, types and memory of a product; made from views by `matmul_problem_of`, or by hand.
+/// No array has more than 2^58 elements.
 struct matmul_problem {
   data_type a = data_type::bf16, b = data_type::bf16, c = data_type::bf16, d = data_type::bf16;
   int64_t m = 0, n = 0, k = 0, batches = 1;
@@ -113,7 +114,8 @@ enum class matmul_refusal : uint8_t {
 /// What `matmul` does with a problem; it computes this plan and follows it.
 struct matmul_plan {
   /// Success, or why the problem cannot run: `wrong_architecture`, `workspace_too_small`,
-  /// `unsupported_shape` (a forced choice that cannot take it).
+  /// `unsupported_shape` (a forced choice that cannot take it, too many elements), or a problem
+  /// made by hand that no call could have (`invalid_argument`, `unsupported_type`).
   status outcome;
   matmul_choice choice = matmul_choice::compact;
   bool product = true; ///< false: k is 0, or alpha; only C is read
@@ -321,8 +323,9 @@ constexpr void choose_tile(matmul_plan& result, const matmul_problem& problem, c
   }
 }
 
-/// Numbers that no enumerator has.
-constexpr status check_enumerators(const matmul_problem& problem) {
+/// What a problem made by hand may have and one made from views has not: numbers that no enumerator
+/// has, counts below 0 or too large to compute with.
+constexpr status check_problem(const matmul_problem& problem) {
   const struct {
     const char* name;
     data_type type;
@@ -339,8 +342,25 @@ constexpr status check_enumerators(const matmul_problem& problem) {
                                                 "k_contiguous, k_strided");
         !outcome)
       return outcome;
-  return check_enumerator("choice", problem.choice, matmul_choice::skinny,
-                          "automatic, large, ping_pong, large_four, wide, middle, compact, skinny");
+  const int64_t batches = problem.batches;
+  const status checks[] = {
+      check_enumerator("choice", problem.choice, matmul_choice::skinny,
+                       "automatic, large, ping_pong, large_four, wide, middle, compact, skinny"),
+      check_count("m", problem.m),
+      check_count("n", problem.n),
+      check_count("k", problem.k),
+      check_count("batches", batches),
+      check_count("splits", problem.splits),
+      check_count("columns_per_output", problem.columns_per_output, 1),
+      check_count("k_multiple", problem.k_multiple, 1),
+      check_count("workspace_bytes", problem.workspace_bytes),
+      check_elements("m, k, batches", problem.m, problem.k, batches),
+      check_elements("k, n, batches", problem.k, problem.n, batches),
+      check_elements("m, n, batches", problem.m, problem.n, batches)};
+  for (const status& outcome : checks)
+    if (!outcome)
+      return outcome;
+  return {};
 }
 
 /// Whether the device multiplies these elements.
@@ -401,7 +421,7 @@ constexpr void describe_cut(matmul_plan& result, const matmul_cut& cut, const ta
 /// the tiles alone would leave half the CUs idle.
 constexpr matmul_plan plan(const matmul_problem& problem, const device_info& device) {
   matmul_plan result;
-  result.outcome = detail::check_enumerators(problem);
+  result.outcome = detail::check_problem(problem);
   if (!result.outcome)
     return result;
   result.outcome = problem.named.ok() ? check_device(device) : problem.named;
@@ -465,7 +485,11 @@ constexpr matmul_plan plan(const matmul_problem& problem, const device_info& dev
                          .append(", for ")
                          .append(result.splits)
                          .append(" parts of k");
-  result.groups = empty ? 0 : result.product ? result.tiles * problem.batches * splits : 0;
+  result.groups =
+      empty ? 0
+      : result.product
+          ? detail::product_of(detail::product_of(result.tiles, problem.batches), splits)
+          : 0;
   result.launches = empty ? 0 : splits > 1 ? 2 : 1;
 
   const int64_t output_columns = n / problem.columns_per_output;

@@ -10,7 +10,7 @@
 namespace wavetile {
 
 /// Shape and types of a normalisation; made from arrays by `rms_norm_problem_of` and
-/// `layer_norm_problem_of`, or by hand.
+/// `layer_norm_problem_of`, or by hand. No array has more than 2^58 elements.
 struct norm_problem {
   norm_kind kind = norm_kind::rms;
   norm_scaling scaling = norm_scaling::none;
@@ -62,7 +62,8 @@ enum class norm_refusal : uint8_t {
 
 /// What `rms_norm` and `layer_norm` do with a problem; they compute this plan and follow it.
 struct norm_plan {
-  /// Success, `wrong_architecture` or `workspace_too_small`.
+  /// Success, `wrong_architecture`, `workspace_too_small`, `unsupported_shape` (too many elements),
+  /// or a problem made by hand that no call could have (`invalid_argument`, `unsupported_type`).
   status outcome;
   norm_kernel kernel = norm_kernel::short_rows;
   norm_config config;
@@ -95,8 +96,9 @@ struct norm_plan {
 
 namespace detail {
 
-/// Numbers that no enumerator has.
-constexpr status check_enumerators(const norm_problem& problem) {
+/// What a problem made by hand may have and one made from views has not: numbers that no enumerator
+/// has, counts below 0 or too large to compute with.
+constexpr status check_problem(const norm_problem& problem) {
   const struct {
     const char* name;
     data_type type;
@@ -105,10 +107,17 @@ constexpr status check_enumerators(const norm_problem& problem) {
   for (const auto& one : types)
     if (const status outcome = check_known_type(one.name, one.type); !outcome)
       return outcome;
-  const status kind = check_enumerator("kind", problem.kind, norm_kind::layer, "rms, layer");
-  return kind.ok() ? check_enumerator("scaling", problem.scaling, norm_scaling::per_row,
-                                      "none, given, per_row")
-                   : kind;
+  const status checks[] = {
+      check_enumerator("kind", problem.kind, norm_kind::layer, "rms, layer"),
+      check_enumerator("scaling", problem.scaling, norm_scaling::per_row, "none, given, per_row"),
+      check_count("rows", problem.rows),
+      check_count("columns", problem.columns),
+      check_count("workspace_bytes", problem.workspace_bytes),
+      check_elements("rows, columns", problem.rows, problem.columns)};
+  for (const status& outcome : checks)
+    if (!outcome)
+      return outcome;
+  return {};
 }
 
 } // namespace detail
@@ -132,7 +141,7 @@ constexpr status check_enumerators(const norm_problem& problem) {
 /// hold have four on gfx942: that halves those readings, for a few instructions more.
 constexpr norm_plan plan(const norm_problem& problem, const device_info& device) {
   norm_plan result;
-  const status checks[] = {check_device(device), detail::check_enumerators(problem)};
+  const status checks[] = {check_device(device), detail::check_problem(problem)};
   for (const status& outcome : checks)
     if (result.outcome.ok())
       result.outcome = outcome;
@@ -216,8 +225,8 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   // 32 waves a CU: what it can have at a time, but where rows take most of its registers
   const bool alone = result.config.waves == 16 && result.config.keeps_row() &&
                      result.config.slots * problem.loaded_bytes() >= 128;
-  const int64_t resident =
-      int64_t{device.cu_count} * (alone ? 1 : 32 / result.config.waves) * kernels::norm_turns;
+  const int64_t resident = int64_t{device.cu_count > 0 ? device.cu_count : 1} *
+                           (alone ? 1 : 32 / result.config.waves) * kernels::norm_turns;
   const int64_t wanted = divide_up(problem.rows, result.rows_per_group);
   result.parts = split ? static_cast<uint32_t>(parts) : 1;
   result.part_chunks = split ? part_chunks : chunks;

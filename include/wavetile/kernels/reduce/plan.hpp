@@ -17,6 +17,7 @@ enum class reduce_form : uint8_t {
 };
 
 /// Shape, types and memory of a reduction; made from views by `reduce_problem_of`, or by hand.
+/// No array has more than 2^58 elements.
 struct reduce_problem {
   reduce_form form = reduce_form::rows;
   data_type input = data_type::fp32;
@@ -47,7 +48,8 @@ enum class reduce_refusal : uint8_t {
 /// What `reduce` does with a problem; it computes this plan and follows it.
 struct reduce_plan {
   /// Success, or why the problem cannot run on the device: `wrong_architecture`,
-  /// `workspace_too_small`.
+  /// `workspace_too_small`, `unsupported_shape` (too many elements), or a problem made by hand that
+  /// no call could have (`invalid_argument`, `unsupported_type`).
   status outcome;
   reduce_kernel kernel = reduce_kernel::row_lanes;
   reduce_config config;
@@ -132,7 +134,14 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
   const status checks[] = {
       detail::check_known_type("input", problem.input),
       detail::check_known_type("output", problem.output),
-      detail::check_enumerator("form", problem.form, reduce_form::all, "rows, columns, all")};
+      detail::check_enumerator("form", problem.form, reduce_form::all, "rows, columns, all"),
+      detail::check_count("value_bytes", problem.value_bytes, 1),
+      detail::check_count("leading", problem.leading),
+      detail::check_count("reduced", problem.reduced),
+      detail::check_count("columns", problem.columns),
+      detail::check_count("workspace_bytes", problem.workspace_bytes),
+      detail::check_elements("leading, reduced, columns", problem.leading, problem.reduced,
+                             problem.columns)};
   for (const status& outcome : checks)
     if (!outcome) {
       result.outcome = outcome;

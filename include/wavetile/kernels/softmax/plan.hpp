@@ -11,7 +11,7 @@
 namespace wavetile {
 
 /// Shape, types and memory of a softmax problem; made from views by `softmax_problem_of` and
-/// `softmax_backward_problem_of`, or by hand.
+/// `softmax_backward_problem_of`, or by hand. No array has more than 2^58 elements.
 struct softmax_problem {
   softmax_form form = softmax_form::softmax;
   data_type input = data_type::fp32;    ///< x (forward), y (backward)
@@ -55,8 +55,8 @@ enum class softmax_refusal : uint8_t {
 /// What `softmax` and its relatives do with a problem; they compute this plan and follow it.
 struct softmax_plan {
   /// Success, or why the problem cannot run on the device: `wrong_architecture`,
-  /// `workspace_too_small`, or a problem made by hand that no call could have
-  /// (`invalid_argument`, `unsupported_type`).
+  /// `workspace_too_small`, `unsupported_shape` (too many elements), or a problem made by hand that
+  /// no call could have (`invalid_argument`, `unsupported_type`).
   status outcome;
   softmax_kernel kernel = softmax_kernel::short_rows;
   softmax_config config;
@@ -126,6 +126,9 @@ constexpr status check_problem(const softmax_problem& problem) {
     if (size.value < size.least)
       return status::failure(status_code::invalid_argument, size.name, size.value, ">= ")
           .append(size.least);
+  if (const status outcome = check_elements("rows, columns", problem.rows, problem.columns);
+      !outcome)
+    return outcome;
   const auto is_float = [](data_type type) {
     return type == data_type::fp32 || type == data_type::fp16 || type == data_type::bf16;
   };
