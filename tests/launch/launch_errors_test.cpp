@@ -246,6 +246,17 @@ TEST_F(launching, each_device_is_asked_once_and_the_current_one_stays) {
     EXPECT_TRUE(made.name == "hipStreamGetDevice" || made.name == "hipLaunchKernel") << made.name;
 }
 
+TEST_F(launching, a_stream_that_is_none_is_named) {
+  // of the mock's runtime none has this address
+  const status refused =
+      launch(kernel, {.grid = 1, .block = 64}, reinterpret_cast<hipStream_t>(16), nullptr, 1);
+  EXPECT_EQ(refused.code(), status_code::invalid_argument);
+  EXPECT_STREQ(refused.argument(), "stream");
+  EXPECT_NE(std::string(refused.message()).find("it is none, or was destroyed"), std::string::npos)
+      << refused.message();
+  EXPECT_EQ(mock::current().count("hipLaunchKernel"), 0);
+}
+
 TEST_F(launching, the_null_stream_means_the_current_device) {
   mock::current().devices[30].cu_count = 11;
   mock::current().current_device = 30;

@@ -104,7 +104,8 @@ inline status known_device(int ordinal, device_info& info) {
 }
 
 /// Number of the device a stream belongs to; the current device for the null, legacy and per-thread
-/// streams. Does not change the current device, does not synchronise, may be captured.
+/// streams. Does not change the current device, does not synchronise, may be captured. A stream
+/// that the runtime does not know is an invalid argument.
 inline status device_of(hipStream_t stream, int& ordinal) {
   bool of_current_device = stream == nullptr || stream == hipStreamPerThread;
 #ifdef hipStreamLegacy
@@ -116,7 +117,12 @@ inline status device_of(hipStream_t stream, int& ordinal) {
     return {};
   }
   hipDevice_t device{};
-  if (const hipError_t error = hipStreamGetDevice(stream, &device); error != hipSuccess)
+  const hipError_t error = hipStreamGetDevice(stream, &device);
+  if (error == hipErrorInvalidHandle || error == hipErrorContextIsDestroyed)
+    return status::failure(status_code::invalid_argument, "stream",
+                           "it is none, or was destroyed: hipStreamGetDevice says ")
+        .append(hipGetErrorName(error));
+  if (error != hipSuccess)
     return detail::runtime_failure("hipStreamGetDevice", error);
   ordinal = device;
   return {};

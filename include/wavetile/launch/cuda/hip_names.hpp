@@ -19,6 +19,8 @@ using hipFuncAttributes = cudaFuncAttributes;
 
 inline constexpr hipError_t hipSuccess = cudaSuccess;
 inline constexpr hipError_t hipErrorNoDevice = cudaErrorNoDevice;
+inline constexpr hipError_t hipErrorInvalidHandle = cudaErrorInvalidResourceHandle;
+inline constexpr hipError_t hipErrorContextIsDestroyed = cudaErrorContextIsDestroyed;
 inline constexpr hipError_t hipErrorInsufficientDriver = cudaErrorInsufficientDriver;
 inline constexpr hipError_t hipErrorNoBinaryForGpu = cudaErrorNoKernelImageForDevice;
 inline constexpr hipError_t hipErrorInvalidDeviceFunction = cudaErrorInvalidDeviceFunction;
