@@ -40,9 +40,8 @@ using tile = wavetile::tile<bf16, choice.chosen>;
 using copy = group::direct_copy<tile, threads>;
 using largest_of_group = group::reduce<float, threads>;
 
-// 3. The workgroup's LDS: two stages of both tiles, and in their place, when the last barrier of
-// the
-//    loop says that nobody reads them any more, what the reduction needs. 32,768 bytes: two
+// 3. The workgroup's LDS: two stages of both tiles, and in their place, behind the last barrier of
+//    the loop, when nobody reads them any more, what the reduction needs. 32,768 bytes: two
 //    workgroups on a compute unit.
 struct stages {
   tile::storage x[2], w[2];
