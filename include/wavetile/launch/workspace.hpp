@@ -39,11 +39,11 @@ inline status check_lent(const workspace& memory) {
 template <class... Operands>
 status check_workspace(const workspace& memory, int64_t used, const Operands&... arrays) {
   status outcome = check_lent(memory);
-  const auto check = [&](const kernels::operand& array) {
+  [[maybe_unused]] const auto check = [&](const kernels::operand& array) { // of a list none
     if (outcome.ok())
       outcome = kernels::check_memory_apart(memory.data, used, array);
   };
-  (check(arrays), ...); // of a list there are none
+  (check(arrays), ...);
   return outcome;
 }
 
