@@ -26,21 +26,21 @@ public:
   constexpr divider() : divider(1) {}
 
   explicit constexpr divider(int64_t divisor)
-      : multiplier_(0), divisor_(static_cast<uint64_t>(divisor)), shift_(0) {
+      : multiplier_(uint64_t{1} << 63), divisor_(static_cast<uint64_t>(divisor)), shift_(0) {
     while ((uint64_t{1} << shift_) < divisor_)
       ++shift_;
-    // long division of 2^(63 + shift), rounded up
-    uint64_t rest = 0;
-    for (int bit = 63 + shift_; bit >= 0; --bit) {
-      rest = 2 * rest + (bit == 63 + shift_ ? 1 : 0);
-      multiplier_ <<= 1;
-      if (rest >= divisor_) {
-        rest -= divisor_;
-        multiplier_ |= 1;
-      }
+    if ((uint64_t{1} << shift_) == divisor_)
+      return;
+    // 2^(63 + shift), whose upper half is less than the divisor, over it, rounded up: by digits of
+    // 32 bits where remainders have no more, else bit by bit
+    uint64_t rest = uint64_t{1} << (shift_ - 1);
+    const int digit = divisor_ >> 32 == 0 ? 32 : 1;
+    for (int bits = 0; bits < 64; bits += digit) {
+      rest <<= digit;
+      multiplier_ = multiplier_ << digit | rest / divisor_;
+      rest %= divisor_;
     }
-    if (rest != 0)
-      ++multiplier_;
+    ++multiplier_;
   }
 
   WAVETILE_HD constexpr int64_t divisor() const { return static_cast<int64_t>(divisor_); }
