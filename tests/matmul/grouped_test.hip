@@ -87,6 +87,24 @@ TEST(matmul_grouped, few_rows_each) {
   }
 }
 
+// The same with rows at multiples of 16 bytes, and k in parts.
+TEST(matmul_grouped, few_aligned_rows_each) {
+  for (const bool transpose_b : {false, true})
+    for (const int splits : {1, 3}) {
+      list all;
+      for (int i = 0; i < 9; ++i)
+        all.add({.m = i, .n = 40 + i * 24, .k = 136 + i * 128, .transpose_b = transpose_b});
+      device_buffer<unsigned char> memory(1 << 20);
+      const status outcome =
+          all.run({.transpose_b = transpose_b, .splits = splits, .kernel = "skinny"}, memory);
+      ASSERT_TRUE(outcome.ok()) << outcome.message();
+      for (const auto& run : all.runs) {
+        if (run->test.m != 0)
+          ASSERT_TRUE(run->agrees());
+      }
+    }
+}
+
 /// A list of which some have a long k, some a short one, some none, and some no elements.
 list mixed(bool transpose_b, bool few_rows) {
   list all;

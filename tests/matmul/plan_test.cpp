@@ -324,6 +324,22 @@ TEST(matmul_plan, refuses_numbers_that_no_enumerator_has) {
             "unsupported_type: a: its elements are unknown, allowed: those of data_type");
 }
 
+// Few rows of 16 bits: workgroups of 64 columns, of which two fit a multiprocessor's LDS with four
+// stages of 128 values of k each.
+TEST(matmul_plan, nvidia_skinny_has_two_workgroups_a_multiprocessor) {
+  for (const auto order : {operand_order::k_contiguous, operand_order::k_strided})
+    for (const int64_t rows : {1, 16, 17, 32}) {
+      auto problem = problem_of(rows, 13312, 16384);
+      problem.order_b = order;
+      const auto p = plan(problem, h200);
+      EXPECT_EQ(p.tile_n, 64);
+      EXPECT_EQ(p.groups, 208);
+      EXPECT_EQ(p.threads, rows <= 16 ? 256 : 128);
+      EXPECT_EQ(p.lds_bytes, 4 * (64 + p.tile_m) * 128 * 2);
+      EXPECT_LE(2 * (p.lds_bytes + 1024), 228 * 1024); // a workgroup costs 1 KiB more
+    }
+}
+
 TEST(matmul_plan, nvidia_refuses_what_it_has_no_code_for) {
   auto problem = problem_of(4096, 4096, 4096);
   problem.choice = matmul_choice::wide;

@@ -39,6 +39,30 @@ TEST(matmul_types, few_rows_in_all_orders) {
                    [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
 }
 
+// Rows at multiples of 16 bytes, also more than 16 of them where a device takes those; ends of n
+// and k inside what a workgroup takes at once.
+TEST(matmul_types, few_aligned_rows_in_all_orders) {
+  constexpr bool more = WAVETILE_CUDA && sizeof(A) <= 2;
+  const struct {
+    std::int64_t m, n, k;
+    int splits;
+    double beta;
+  } sizes[] = {{1, 80, 48, 0, 0},
+               {15, 208, 528, 0, 2},
+               {16, 64, 1296, 3, 1},
+               {more ? 17 : 9, 144, 384, 0, 1},
+               {more ? 32 : 16, 336, 1040, 2, 0}};
+  for (const auto& size : sizes)
+    for_each_order({.m = size.m,
+                    .n = size.n,
+                    .k = size.k,
+                    .batches = size.splits > 0 ? 2 : 1,
+                    .beta = size.beta,
+                    .splits = size.splits,
+                    .kernel = "skinny"},
+                   [](const matmul_case& test) { ASSERT_TRUE((check_matmul<A, B, D>(test))); });
+}
+
 TEST(matmul_types, padded_rows_and_unaligned_pointers) {
   for (std::size_t shift : {std::size_t{0}, std::size_t{1}, std::size_t{4}})
     for (const char* kernel : {"compact", "middle", "skinny"}) {

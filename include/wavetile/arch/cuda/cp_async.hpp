@@ -28,6 +28,15 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_async(uint32_t to, const void* f
                : "memory");
 }
 
+/// The same through the L1 cache, for what other workgroups of the multiprocessor read, too.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_async_shared(uint32_t to, const void* from,
+                                                             int bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(to), "l"(from), "r"(bytes)
+               : "memory");
+}
+
 /// The same for `Bytes` of 4 or 8, through the L1 cache.
 template <int Bytes>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy_async_narrow(uint32_t to, const void* from,

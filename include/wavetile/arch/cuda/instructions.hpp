@@ -116,12 +116,6 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier() {
   __syncthreads();
 }
 
-/// A barrier of `Threads` work-items, whole waves; `number` 1 to 15 is theirs.
-template <int Threads>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void barrier_of(int number) {
-  asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(Threads) : "memory");
-}
-
 } // namespace wavetile::instruction
 
 #endif

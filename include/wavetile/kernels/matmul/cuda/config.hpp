@@ -65,21 +65,26 @@ struct warp_skinny_cut {
 constexpr bool has_warp_skinny(int element_bytes) {
   return element_bytes <= 2;
 }
-/// For `rows` rows. Of more than 16 every workgroup reads as many bytes as half of its columns
-/// have: it takes twice as many. Bytes whose k is strided come 16 columns at a time.
+/// For `rows` rows. Bytes: of more than 16 rows every workgroup reads as many bytes as half of its
+/// columns have, so it takes twice as many; those whose k is strided come 16 columns at a time. 16
+/// bits: workgroups so small that each multiprocessor has two or so, of any number of rows.
 constexpr warp_skinny_cut warp_skinny_cut_of(operand_order order_b, int element_bytes,
                                              int64_t rows) {
   if (order_b == operand_order::k_strided && element_bytes == 1)
     return {128, 512, 8, 128};
-  return {rows <= 16 ? 64 : 128, 512 / element_bytes, rows <= 16 ? 8 : 16,
+  const bool wide = rows > 16 && element_bytes == 1;
+  return {wide ? 128 : 64, 512 / element_bytes,
+          wide         ? 16
+          : rows <= 16 ? 8
+                       : 4,
           order_b == operand_order::k_contiguous ? 32 : 64};
 }
-/// Steps of 64 values of k that a part of a workgroup with `wgmma` has in LDS, and the LDS of a
-/// workgroup, for 16-bit elements. In code for `sm_90a`; the host, which does not know it from
-/// plain `sm_90`, asks for that LDS on every such device.
-inline constexpr int warpgroup_skinny_stages = 4;
+/// Stages that a workgroup with `wgmma` has in LDS, the values of k of each, and the LDS that
+/// takes, for 16-bit elements. In code for `sm_90a`; the host, which does not know it from plain
+/// `sm_90`, asks for that LDS on every such device.
+inline constexpr int warpgroup_skinny_stages = 4, warpgroup_skinny_depth = 128;
 constexpr int warpgroup_skinny_lds(const warp_skinny_cut& cut, int rows) {
-  return cut.warps / 4 / (cut.columns / 64) * warpgroup_skinny_stages * (cut.columns + rows) * 128;
+  return warpgroup_skinny_stages * (cut.columns + rows) * 2 * warpgroup_skinny_depth;
 }
 /// LDS of a workgroup for `rows` rows of a kernel (16 or 32) with sums of `accumulator_bytes`.
 /// `lds`: what a workgroup can have where there is `wgmma`, else 0.

@@ -108,8 +108,9 @@ struct operand_stage {
 /// where rows start at multiples of 16 bytes, else element by element through registers. What is
 /// outside the matrix, or beyond the end of k, becomes zero and is not read.
 ///
-/// Without branches where rows are aligned, so that copies can stand between products.
-template <class Stage, class T, int Threads>
+/// Without branches where rows are aligned, so that copies can stand between products. `Shared`:
+/// through the L1 cache, as other workgroups of the multiprocessor read the same.
+template <class Stage, class T, int Threads, bool Shared = false>
 class stage_copy {
   static constexpr bool along = Stage::along;
   static constexpr int rows_a_pass = Threads / Stage::in_row;
@@ -157,7 +158,10 @@ public:
 
   /// Copy number `i` of the stage, in order, to the stage at `to`.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void copy(int i, uint32_t to) {
-    instruction::copy_async(to + offset(i), from_, bytes(i));
+    if constexpr (Shared)
+      instruction::copy_async_shared(to + offset(i), from_, bytes(i));
+    else
+      instruction::copy_async(to + offset(i), from_, bytes(i));
     from_ += pass_stride_;
   }
 

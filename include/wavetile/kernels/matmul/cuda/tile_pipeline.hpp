@@ -8,11 +8,13 @@
 
 namespace wavetile::kernels {
 
-/// The copies of a tile: the first stages are on their way before its product begins.
-template <class StageA, class StageB, class A, class B, int Threads, int Ahead>
+/// The copies of a tile: the first stages are on their way before its product begins. `SharedB`:
+/// see `stage_copy`.
+template <class StageA, class StageB, class A, class B, int Threads, int Ahead,
+          bool SharedB = false>
 struct tile_pipeline {
   using copy_a = stage_copy<StageA, A, Threads>;
-  using copy_b = stage_copy<StageB, B, Threads>;
+  using copy_b = stage_copy<StageB, B, Threads, SharedB>;
   static constexpr int stage_bytes_a = StageA::bytes;
   static constexpr int stage_bytes = StageA::bytes + StageB::bytes;
   static constexpr int copies = copy_a::passes + copy_b::passes;

@@ -65,8 +65,8 @@ struct warpgroup_tile {
           instruction::warpgroup_mma<type, cut.tile_n, stage_a::along ? 0 : 1,
                                      stage_b::along ? 0 : 1>(
               sums[i],
-              a + static_cast<uint64_t>(step * stage_a::step_bytes + i * stage_a::block_bytes) / 16,
-              b + static_cast<uint64_t>(step * stage_b::step_bytes) / 16);
+              a + static_cast<uint64_t>(stage_a::step_byte(step) + i * stage_a::block_bytes) / 16,
+              b + static_cast<uint64_t>(stage_b::step_byte(step)) / 16);
       instruction::warpgroup_commit();
     }
 
