@@ -163,8 +163,8 @@ status launch_decode(const attention_decode_plan& plan,
         !outcome || plan.parts == 1)
       return outcome;
     return launch_groups(&attention_combine<Types, config.head.v>,
-                         divide_up(arguments.parts.row_count, attention_wave_rows), 256, 1, first,
-                         arguments, stream);
+                         divide_up(arguments.parts.row_count, attention_combine_rows),
+                         attention_combine_rows * wave_size, 1, first, arguments, stream);
   }
 }
 
@@ -270,12 +270,14 @@ attention_problem attention_decode_problem_of(view<Q, 4> q, view<K, 4> k, view<V
 /// With at most 16 queries the heads that share a head of k and v are rows of one tile, so the
 /// cache is read once for all of them. On gfx942 four waves share up to 32 such rows: each takes a
 /// quarter of the keys, of heads of 192 and more a quarter of the elements of v; with heads of 80,
-/// or for more rows, each has rows of its own. On NVIDIA GPUs all waves share up to 16 rows, with
-/// the bits of a prefill. With a workspace of `plan_decode(…).best_workspace_bytes` several
-/// workgroups share the keys of a sequence, and a second kernel puts their results together in a
-/// fixed order; the result is the same bit for bit each time, wherever the sequence stands in the
-/// batch and however many there are, but not the same bits as without a workspace, nor where waves
-/// share keys those of `attention`.
+/// or for more rows, each has rows of its own. On NVIDIA GPUs all waves share up to 16 rows. With a
+/// workspace of `plan_decode(…).best_workspace_bytes` several workgroups share the keys of a
+/// sequence, and a second kernel puts their results together in a fixed order; the result is the
+/// same bit for bit each time, wherever the sequence stands in the batch and however many there
+/// are, but not the same bits as without a workspace, nor where waves share keys those of
+/// `attention`. Where waves share up to 16 rows on NVIDIA GPUs, one workgroup takes the same parts
+/// in turn if there is no workspace or the tiles fill the device: with the bits of a call with a
+/// workspace, and with up to 512 keys with those of `attention`.
 template <class Q, class K, class V, class O>
 status attention_decode(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                         const attention_decode_options& options = {},

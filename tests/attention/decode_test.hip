@@ -227,6 +227,81 @@ TEST(attention_decode, is_the_same_bit_for_bit) {
   ASSERT_TRUE(verify_bits(rows.o, one.o));
 }
 
+#if WAVETILE_CUDA
+
+// Parts that one workgroup takes in turn, without a workspace, have the bits of workgroups that
+// take one each and of the second kernel: of every head, with windows, more queries and short
+// sequences.
+TEST(attention_decode, parts_in_turn_have_the_same_bits) {
+  for (const attention_head head : attention_heads)
+    for (const std::int64_t left : {-1, 600}) {
+      decode_case c{.queries = 3,
+                    .qk = head.qk,
+                    .value = head.v,
+                    .keys = {1400, 2, 700, 1025},
+                    .page_rows = left < 0 ? 64 : 0,
+                    .room = 1500};
+      c.options.window = {left, -1};
+      c.fill(static_cast<std::uint64_t>(head.qk + left));
+      c.run_and_check();
+      const auto o = c.o;
+      const auto lse = c.lse;
+      c.share = false;
+      c.run_and_check();
+      if (HasFatalFailure())
+        return;
+      ASSERT_TRUE(verify_bits(c.o, o)) << head.qk;
+      ASSERT_TRUE(verify_bits(c.lse, lse)) << head.qk;
+    }
+}
+
+// So have tiles that fill the device by themselves, for which a workspace is of no use.
+TEST(attention_decode, tiles_that_fill_the_device_take_parts_in_turn) {
+  constexpr std::int64_t keys = 1100, heads = 4, d = 64;
+  device_info device;
+  ASSERT_TRUE(stream_device(nullptr, device).ok());
+  problem c{.q_heads = heads, .kv_heads = heads, .keys = keys};
+  c.fill(21);
+  device_buffer<element> q(c.q), k(c.k), v(c.v);
+  const auto run = [&](std::int64_t batch, std::int64_t parts, std::vector<element>& result) {
+    const auto in = [&](const element* data, std::int64_t rows) { // all sequences are one
+      return make_strided_view<const element, 4>(data, {batch, rows, heads, d},
+                                                 {0, heads * d, d, 1});
+    };
+    device_buffer<element> o(static_cast<std::size_t>(batch * heads * d));
+    const auto out = make_view(o.data(), batch, 1, heads, d);
+    const attention_problem wanted =
+        attention_decode_problem_of(in(q.data(), 1), in(k.data(), keys), in(v.data(), keys), out);
+    attention_decode_plan plan = plan_decode(wanted, device, 0);
+    device_buffer<unsigned char> memory(static_cast<std::size_t>(plan.best_workspace_bytes));
+    attention_decode_options options;
+    if (plan.best_workspace_bytes > 0)
+      options.memory = {memory.data(), plan.best_workspace_bytes};
+    plan = plan_decode(wanted, device, plan.best_workspace_bytes);
+    EXPECT_EQ(plan.parts, parts);
+    EXPECT_EQ(plan.parts_in_turn, 3 / parts);
+    EXPECT_EQ(plan.part_keys, 384); // of 1100 / 3, in whole steps
+    EXPECT_EQ(plan.groups, batch * heads * parts);
+    EXPECT_EQ(plan.launches, parts == 1 ? 1 : 2);
+    const status outcome =
+        attention_decode(in(q.data(), 1), in(k.data(), keys), in(v.data(), keys), out, options);
+    ASSERT_TRUE(outcome.ok()) << outcome.message();
+    result = o.download();
+  };
+  std::vector<element> one, many;
+  run(1, 3, one);
+  run(device.cu_count, 1, many); // four workgroups a multiprocessor
+  ASSERT_FALSE(HasFatalFailure());
+  c.o = one;
+  c.check();
+  for (std::int64_t b = 0; b < device.cu_count; ++b)
+    ASSERT_TRUE(verify_bits(
+        std::vector<element>(many.begin() + b * heads * d, many.begin() + (b + 1) * heads * d),
+        one));
+}
+
+#endif
+
 // Rows beyond the end are read as others that exist: an infinity in the last row stays one.
 TEST(attention_decode, infinities_stay_infinite) {
   for (const std::int64_t page_rows : {0, 16, 64})

@@ -14,6 +14,9 @@
 
 namespace wavetile::kernels {
 
+/// Rows of a workgroup, a wave each.
+inline constexpr int attention_combine_rows = attention_wave_rows;
+
 /// o = sum over parts of 2^(l[p] - max l) o[p] / sum over parts of 2^(l[p] - max l), parts in
 /// order, so that the result is always the same bit for bit. A wave takes a row, a lane its
 /// elements lane, lane + wave_size, …; parts that saw no key count nothing, whatever they hold.

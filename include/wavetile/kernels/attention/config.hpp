@@ -60,6 +60,12 @@ constexpr int attention_cuts(attention_form) {
   return 2;
 }
 
+/// Whether a workgroup of this cut can take parts of the keys one after the other, with the results
+/// of workgroups that take one each and a second kernel: not here.
+constexpr bool attention_takes_parts_in_turn(const attention_config&) {
+  return false;
+}
+
 /// Whether a head has a kernel whose waves alternate.
 constexpr bool attention_alternates(attention_head head) {
   return head.qk == 128 && head.v == 128;

@@ -10,9 +10,12 @@ namespace wavetile {
 /// What `attention_decode` does with a problem.
 struct attention_decode_plan {
   status outcome;
-  attention_plan tiles;        ///< with one workgroup for all keys of a tile
-  int64_t parts = 1;           ///< workgroups that share the keys of a tile
-  int64_t part_keys = 0;       ///< keys of each
+  attention_plan tiles;  ///< with one workgroup for all keys of a tile
+  int64_t parts = 1;     ///< workgroups that share the keys of a tile
+  int64_t part_keys = 0; ///< keys of a part
+  /// Parts that a workgroup takes one after the other: more than 1 on NVIDIA GPUs only, where all
+  /// waves share the rows.
+  int64_t parts_in_turn = 1;
   int64_t groups = 0;          ///< workgroups of the first kernel
   int launches = 0;            ///< kernels: 1, with parts 2
   int64_t workspace_bytes = 0; ///< used
@@ -25,6 +28,11 @@ struct attention_decode_plan {
 /// Parts have about 512 keys, and there are at most 64: both follow from the number of keys alone,
 /// so a sequence's result does not depend on how many others there are. Without a workspace one
 /// workgroup takes all keys.
+///
+/// Where a cut can (`attention_takes_parts_in_turn`), it takes them part by part, and the result
+/// has the bits of a call with a workspace. Tiles that fill the device by themselves, seven eighths
+/// of the places for workgroups in all rounds, are always taken so: without results of parts in
+/// memory and a second kernel, which on an H200 are 5 to 8 % of the time.
 constexpr attention_decode_plan plan_decode(const attention_problem& problem,
                                             const device_info& device, int64_t workspace_bytes) {
   attention_decode_plan result;
@@ -38,12 +46,29 @@ constexpr attention_decode_plan plan_decode(const attention_problem& problem,
   const int64_t part_keys =
       round_up(divide_up(problem.keys < 1 ? 1 : problem.keys, parts), result.tiles.config.keys);
   parts = divide_up(problem.keys < 1 ? 1 : problem.keys, part_keys);
+  const attention_config& config = result.tiles.config;
+  const bool in_turn = kernels::attention_takes_parts_in_turn(config);
+  bool fills = false;
+  if (in_turn) {
+    const int64_t groups = result.tiles.groups;
+    const int64_t at_once = device.cu_count * device.facts().workgroups_per_cu(
+                                                  config.threads(), config.register_limit(), 0,
+                                                  static_cast<int>(config.lds_bytes()));
+    const int64_t idle = at_once > 0 ? (at_once - groups % at_once) % at_once : groups;
+    fills = idle <= groups / 7; // places in the last round
+  }
   const auto product = [](int64_t a, int64_t b) { return kernels::saturated_product(a, b); };
   const int64_t rows = product(product(problem.batch, problem.q_heads), problem.queries);
-  if (parts > 1)
+  const bool shares = parts > 1 && !fills;
+  if (shares)
     result.best_workspace_bytes = product(rows, parts * (problem.head.v + 1) * int64_t{4});
-  result.part_keys = round_up(problem.keys < 1 ? 1 : problem.keys, result.tiles.config.keys);
-  if (parts > 1 && workspace_bytes != 0) {
+  result.part_keys = round_up(problem.keys < 1 ? 1 : problem.keys, config.keys);
+  if (in_turn) {
+    result.part_keys = part_keys;
+    result.parts_in_turn = parts;
+  }
+  if (shares && workspace_bytes != 0) {
+    result.parts_in_turn = 1;
     result.parts = parts;
     result.part_keys = part_keys;
     result.workspace_bytes = result.best_workspace_bytes;

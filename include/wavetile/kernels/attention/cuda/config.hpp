@@ -72,8 +72,9 @@ constexpr attention_config attention_config_of(attention_head head,
     if (cut == 1) {
       result.shares_rows = true;
       result.waves = result.keys / 16;
-      result.stages = 3;
-      result.occupancy = head.qk <= 64 ? 5 : 4;
+      // few bytes a step: more steps on their way
+      result.stages = head.qk <= 64 ? 5 : 3;
+      result.occupancy = 4;
       result.keeps_queries = false;
     }
     return result;
@@ -85,6 +86,12 @@ constexpr attention_config attention_config_of(attention_head head,
     result.keeps_queries = head.qk <= 64;
   }
   return result;
+}
+
+/// Whether a workgroup of this cut can take parts of the keys one after the other, with the results
+/// of workgroups that take one each and a second kernel: where all waves share the rows.
+constexpr bool attention_takes_parts_in_turn(const attention_config& config) {
+  return config.shares_rows;
 }
 
 /// Whether a head has a kernel whose waves alternate: not here.

@@ -52,6 +52,11 @@ struct online_softmax {
     const float pair = sum + wave::shuffle_xor<1>(sum);
     return pair + wave::shuffle_xor<2>(pair);
   }
+
+  /// The binary logarithm of that sum, relative to 0; -infinity where there were no keys.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE float log(float total) const {
+    return total == 0.0f ? -INFINITY : reference + log2(total);
+  }
 };
 
 /// Two probabilities as 16-bit `T`, `low` in the lower bits, rounded to nearest even.

@@ -11,6 +11,7 @@
 #include <wavetile/kernels/attention/cuda/change_scores.hpp>
 #include <wavetile/kernels/attention/cuda/loader.hpp>
 #include <wavetile/kernels/attention/cuda/online_softmax.hpp>
+#include <wavetile/kernels/attention/cuda/part_results.hpp>
 #include <wavetile/kernels/attention/sequence.hpp>
 
 #if WAVETILE_CUDA
@@ -108,14 +109,16 @@ class attention_kernel {
            static_cast<uint32_t>(16 * lane_);
   }
 
-  /// Moves references where a step's scores ask for it.
+  /// Moves references where a step's scores ask for it. `Halves`: 1 where only the first eight rows
+  /// of a tile exist; nothing is computed for the others.
+  template <int Halves>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void follow(const step_scores& scores, float scale) {
     float next[row_tiles][2];
     bool moves = false;
 #pragma unroll
     for (int m = 0; m < row_tiles; ++m)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
+      for (int h = 0; h < Halves; ++h) {
         float largest = scores[m][0].value[2 * h];
 #pragma unroll
         for (int n = 0; n < 2 * key_steps; ++n)
@@ -129,7 +132,7 @@ class attention_kernel {
 #pragma unroll
     for (int m = 0; m < row_tiles; ++m)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
+      for (int h = 0; h < Halves; ++h) {
         const float rescale = softmax_[m][h].move_to(next[m][h]);
 #pragma unroll
         for (int n = 0; n < 2 * own_value_steps; ++n)
@@ -151,6 +154,7 @@ class attention_kernel {
 
   /// Probabilities, and P V: those of 16 keys at a time, so that the matrix units are busy
   /// meanwhile. Spoils the scores.
+  template <int Halves>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_values(step_scores& scores, uint32_t value,
                                                              float scale) {
     const auto value_at = value_address_.in(value);
@@ -159,7 +163,7 @@ class attention_kernel {
 #pragma unroll
     for (int m = 0; m < row_tiles; ++m)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
+      for (int h = 0; h < Halves; ++h) {
         base[m][h] = softmax_[m][h].base();
         any_far = any_far || is_far(base[m][h]);
       }
@@ -169,7 +173,7 @@ class attention_kernel {
 #pragma unroll
         for (int part = 0; part < 2 * key_steps; ++part)
 #pragma unroll
-          for (int i = 0; i < 4; ++i) {
+          for (int i = 0; i < 2 * Halves; ++i) {
             float& score = scores[m][part].value[i];
             const float of = base[m][i / 2];
             score = is_far(of) ? __fsub_rn(__fmul_rn(score, scale), of) : fma(score, scale, -of);
@@ -177,7 +181,8 @@ class attention_kernel {
       scale = 1;
 #pragma unroll
       for (int m = 0; m < row_tiles; ++m)
-        base[m][0] = base[m][1] = 0;
+        for (int h = 0; h < Halves; ++h)
+          base[m][h] = 0;
     }
 #pragma unroll
     for (int k = 0; k < key_steps; ++k) {
@@ -188,6 +193,10 @@ class attention_kernel {
         for (int part = 0; part < 2; ++part) // of eight keys
 #pragma unroll
           for (int h = 0; h < 2; ++h) {
+            if (h >= Halves) {
+              weights[m].word[2 * part + h] = 0;
+              continue;
+            }
             const float* score = scores[m][2 * k + part].value + 2 * h;
             const float low = exp2(fma(score[0], scale, -base[m][h]));
             const float high = exp2(fma(score[1], scale, -base[m][h]));
@@ -268,7 +277,7 @@ class attention_kernel {
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_log(float* log, int tile, int half, float total,
                                                        const Log& as_log) const {
     if (log != nullptr && lane_ % 4 == 0 && (!shares || wave_ == 0))
-      *log = total == 0.0f ? -INFINITY : as_log(softmax_[tile][half].reference + log2(total));
+      *log = as_log(softmax_[tile][half].log(total));
   }
 
 public:
@@ -322,7 +331,7 @@ private:
     if constexpr (Types::form != attention_form::prefill) {
       const int64_t first = work.part * args_.parts.part_keys, last = first + args_.parts.part_keys;
       begin = first > begin ? static_cast<int>(first) : begin;
-      end = last < end ? static_cast<int>(last) : end;
+      end = args_.parts.parts > 1 && last < end ? static_cast<int>(last) : end;
     }
     const key_range low = keys_of(wave_row), high = keys_of(wave_row + Config.rows_of_wave() - 1);
     const bool works = wave_row < rows.count;
@@ -410,21 +419,22 @@ private:
     }
   }
 
-  /// From scores on.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void finish_step(step_scores& scores, uint32_t value,
-                                                         const wave_keys& range,
-                                                         const tile_rows& rows, int wave_row,
-                                                         int64_t batch, int first, float scale) {
+  /// From scores on; `Halves` as in `follow`.
+  template <int Halves = 2>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  finish_step(step_scores& scores, uint32_t value, const wave_keys& range, const tile_rows& rows,
+              int wave_row, int64_t batch, int first, float scale) {
     change_scores<Types>(scores, args_, rows, wave_row, lane_, batch, first);
     if (first < range.every.begin || first + Config.keys > range.every.end)
       hide_scores(scores, args_.visible, rows, wave_row, lane_, first);
-    follow(scores, scale);
-    multiply_values(scores, value, scale);
+    follow<Halves>(scores, scale);
+    multiply_values<Halves>(scores, value, scale);
   }
 
   /// The steps of waves that share rows: each multiplies its 16 keys, then all know all scores and
   /// each multiplies its share of the elements of v. A row's result is that of a wave of its own,
-  /// bit for bit. Tiles of K and of V take turns in a ring.
+  /// bit for bit. Tiles of K and of V take turns in a ring. A workgroup that has more keys than
+  /// a part goes through the parts, the copies of the next being under way at the end of one.
   template <class Keys, class Values>
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
   run_shared(Keys& keys, Values& values, const wave_keys& range, const tile_rows& rows,
@@ -448,6 +458,10 @@ private:
     }
     const float scale = exponent_scale();
     const uint32_t meeting = shared_scores();
+    const bool few = rows.count - tile_row <= 8;
+    const int part_keys = args_.parts.part_keys;
+    int part_end = (range.begin / part_keys + 1) * part_keys; // where other parts follow
+    part_results<warp_accumulator<T>, 2 * own_value_steps> behind;
     int own = 0;
     for (int first = range.begin; first < range.end; first += Config.keys) {
       const bool seen = first < range.any.end && first + Config.keys > range.any.begin;
@@ -467,9 +481,20 @@ private:
 #pragma unroll
         for (int n = 0; n < 2 * key_steps; ++n)
           load_floats(scores[0][n].value, meeting + static_cast<uint32_t>(512 * n));
-        finish_step(scores, slot(own + 1), range, rows, tile_row, batch, first, scale);
+        if (few)
+          finish_step<1>(scores, slot(own + 1), range, rows, tile_row, batch, first, scale);
+        else
+          finish_step(scores, slot(own + 1), range, rows, tile_row, batch, first, scale);
       }
       own = own + 2 < Config.stages ? own + 2 : own + 2 - Config.stages;
+      if (first + Config.keys == part_end && part_end < range.end) {
+        behind.add(softmax_[0], output_[0]);
+        part_end += part_keys;
+      }
+    }
+    if (part_end - part_keys > range.begin) { // there were several
+      behind.add(softmax_[0], output_[0]);
+      behind.give(softmax_[0], output_[0], lane_);
     }
   }
 
