@@ -109,11 +109,27 @@ __global__ __launch_bounds__(threads, 2) void scaled_product(arguments args) {
 }
 
 /// Starts it, or says which argument is wrong. x: rows x k, w: columns x k, their rows at multiples
-/// of 4 bytes; q: rows x columns; scale: a number for each tile.
+/// of 4 bytes; q: rows x columns; scale: a number for each tile. Elements of a row lie next to each
+/// other.
 inline wavetile::status scale_product(const arguments& args, hipStream_t stream = nullptr) {
   using wavetile::status, wavetile::status_code;
-  if (args.x.data == nullptr || args.w.data == nullptr || args.bias == nullptr)
-    return status::failure(status_code::null_pointer, "x, w, bias", "one of them is null");
+  const struct {
+    const char* name;
+    const void* data;
+    std::uintptr_t bytes; ///< of which its address is a multiple
+  } arrays[] = {{"x", args.x.data, 4},
+                {"w", args.w.data, 4},
+                {"bias", args.bias, 4},
+                {"q", args.q.data, 1},
+                {"scale", args.scale.data, 4}};
+  for (const auto& one : arrays) {
+    const auto address = reinterpret_cast<std::uintptr_t>(one.data);
+    if (address == 0)
+      return status::failure(status_code::null_pointer, one.name, "null pointer");
+    if (address % one.bytes != 0)
+      return status::failure(status_code::misaligned, one.name, static_cast<std::int64_t>(address),
+                             "a multiple of 4 bytes");
+  }
   const auto tiles = [](std::int64_t extent) { return (extent + side - 1) / side; };
   const struct {
     const char* name;
@@ -123,6 +139,9 @@ inline wavetile::status scale_product(const arguments& args, hipStream_t stream 
                  {"q.extent[1]", args.q.extent[1], args.w.extent[0]},
                  {"scale.extent[0]", args.scale.extent[0], tiles(args.x.extent[0])},
                  {"scale.extent[1]", args.scale.extent[1], tiles(args.w.extent[0])},
+                 {"x.stride[1]", args.x.stride[1], 1},
+                 {"w.stride[1]", args.w.stride[1], 1},
+                 {"q.stride[1]", args.q.stride[1], 1},
                  {"x.stride[0]", args.x.stride[0], args.x.stride[0] & ~std::int64_t{1}},
                  {"w.stride[0]", args.w.stride[0], args.w.stride[0] & ~std::int64_t{1}}};
   for (const auto& one : numbers)

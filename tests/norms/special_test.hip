@@ -1,6 +1,7 @@
 // Mixed types, special values, streams, resources, and what is moved.
 #include "norm_case.hpp"
 
+#include "far_array.hpp"
 #include "sim_counters.hpp"
 
 #include <hip/hip_bf16.h>
@@ -157,6 +158,43 @@ TEST(norm_layout, steps_are_known_below_two_gigabytes) {
   EXPECT_EQ(step, 0x7FFFFFFC);
   EXPECT_TRUE(wavetile::detail::step_in_bytes(-1024, 2, step));
   EXPECT_EQ(step, -2048);
+}
+
+// Steps that 32 bits hold, to rows that they do not reach, and a step that they do not hold.
+TEST(norm_layout, rows_beyond_32_bits_have_the_bits_of_dense_ones) {
+  constexpr std::int64_t quarter = (std::int64_t{1} << 28) + far_gap; // 2^30 bytes and some
+  for (const far_rows layout :
+       {far_rows{5, quarter}, far_rows{5, -quarter}, far_rows{3, 2 * quarter}}) {
+    constexpr std::int64_t most = 4100;
+    far_array<float> x(layout.elements(most)), y(layout.elements(most));
+    if (!x.exists() || !y.exists())
+      GTEST_SKIP() << "the device has less memory than the rows span";
+    for (const std::int64_t n : {std::int64_t{1024}, std::int64_t{1500}, most}) {
+      SCOPED_TRACE(testing::Message() << layout.stride << " elements to a row of " << n);
+      const auto values = random_normals<float>(static_cast<std::size_t>(layout.rows * n), 7);
+      device_buffer<float> dense(values), w(random_normals<float>(static_cast<std::size_t>(n), 8)),
+          expected(values.size());
+      for (std::int64_t r = 0; r < layout.rows; ++r)
+        x.put(layout.offset(r), values.data() + r * n, n);
+      const auto weight = make_view(const_cast<const float*>(w.data()), n);
+      const auto far_view = [&](const far_array<float>& array) {
+        return make_strided_view<float, 2>(array.data() + layout.first(), {layout.rows, n},
+                                           {layout.stride, 1});
+      };
+      ASSERT_TRUE(rms_norm(norm_arrays{.x = far_view(x), .y = far_view(y), .weight = weight}).ok());
+      ASSERT_TRUE(rms_norm(norm_arrays{.x = make_view(dense.data(), layout.rows, n),
+                                       .y = make_view(expected.data(), layout.rows, n),
+                                       .weight = weight})
+                      .ok());
+      const auto all = expected.download();
+      for (std::int64_t r = 0; r < layout.rows; ++r) {
+        const auto row = all.begin() + static_cast<std::ptrdiff_t>(r * n);
+        ASSERT_TRUE(verify_bits(y.get(layout.offset(r), n),
+                                std::vector<float>(row, row + static_cast<std::ptrdiff_t>(n))));
+      }
+    }
+    EXPECT_TRUE(y.untouched(most)) << "a row went where its offset cut to 32 bits points";
+  }
 }
 
 // so many that four waves share one that two would hold

@@ -116,8 +116,24 @@ TEST(reduce_plan, refuses_counts_that_no_array_has) {
   EXPECT_EQ(message(problem_of(reduce_form::columns, 1, 10, -3)),
             "invalid_argument: columns = -3, allowed: >= 0");
   auto problem = problem_of(reduce_form::rows, 1, 10);
-  problem.value_bytes = 0;
-  EXPECT_EQ(message(problem), "invalid_argument: value_bytes = 0, allowed: >= 1");
+  for (const int bytes : {0, 17, INT32_MAX}) {
+    problem.value_bytes = bytes;
+    EXPECT_EQ(message(problem),
+              "invalid_argument: value_bytes = " + std::to_string(bytes) + ", allowed: 1 to 16");
+  }
+  for (const auto form : {reduce_form::rows, reduce_form::all})
+    EXPECT_EQ(message(problem_of(form, 1, 10, 0)),
+              "invalid_argument: columns = 0, allowed: 1 to 1");
+  // nothing to reduce, but results
+  const std::int64_t many = std::int64_t{1} << 30;
+  EXPECT_EQ(message(problem_of(reduce_form::columns, many, 0, many)),
+            "unsupported_shape: leading, columns: their product is above 2^58, allowed: at most "
+            "2^58 elements");
+  // no results of more elements than there can be: an empty array
+  const reduce_plan nothing = plan(problem_of(reduce_form::columns, many, many * 2, 0), mi300x);
+  EXPECT_TRUE(nothing.outcome.ok()) << nothing.outcome.message();
+  EXPECT_EQ(nothing.min_bytes_read, 0);
+  EXPECT_EQ(nothing.launches, 0);
   EXPECT_EQ(
       message(problem_of(reduce_form::rows, INT64_MAX, INT64_MAX)),
       "unsupported_shape: leading, reduced, columns: their product is above 2^58, allowed: at "

@@ -116,6 +116,12 @@ TEST(softmax_plan, refuses_problems_that_no_call_has) {
   problem.causal = true;
   problem.queries = 0;
   expect(problem, status_code::invalid_argument, "queries", "= 0, allowed: >= 1");
+  problem = matrix(6, 4);
+  problem.causal = true;
+  for (const std::int64_t queries : {std::int64_t{4}, std::int64_t{12}, INT64_MAX}) {
+    problem.queries = queries;
+    expect(problem, status_code::invalid_argument, "queries", "allowed: a divisor of rows, 6");
+  }
   problem = matrix(2, 4);
   problem.output = data_type::int32;
   expect(problem, status_code::unsupported_type, "output", "int32, allowed: fp32, fp16, bf16");

@@ -130,6 +130,16 @@ constexpr status check_count(const char* argument, int64_t value, int64_t least 
              : status::failure(status_code::invalid_argument, argument, value, ">= ").append(least);
 }
 
+/// A count of `least` to `most`.
+constexpr status check_range(const char* argument, int64_t value, int64_t least, int64_t most) {
+  return value >= least && value <= most
+             ? status{}
+             : status::failure(status_code::invalid_argument, argument, value, "")
+                   .append(least)
+                   .append(" to ")
+                   .append(most);
+}
+
 /// Most elements of an array in a plan: numbers of bytes made of them fit 63 bits.
 inline constexpr int64_t most_elements = int64_t{1} << 58;
 

@@ -22,7 +22,7 @@ struct reduce_problem {
   reduce_form form = reduce_form::rows;
   data_type input = data_type::fp32;
   data_type output = data_type::fp32;
-  int value_bytes = 4; ///< of what lanes combine: fp32 sums 4, argmin of fp32 16
+  int value_bytes = 4; ///< of what lanes combine, 1 to 16: fp32 sums 4, argmin of fp32 16
   int64_t leading = 1; ///< rows; columns: matrices; all: rows
   int64_t reduced = 0; ///< elements of a row (rows, all); extent of the reduced axis (columns)
   int64_t columns = 1; ///< columns: results of a matrix; else 1
@@ -135,13 +135,15 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
       detail::check_known_type("input", problem.input),
       detail::check_known_type("output", problem.output),
       detail::check_enumerator("form", problem.form, reduce_form::all, "rows, columns, all"),
-      detail::check_count("value_bytes", problem.value_bytes, 1),
+      detail::check_range("value_bytes", problem.value_bytes, 1, 16),
       detail::check_count("leading", problem.leading),
       detail::check_count("reduced", problem.reduced),
-      detail::check_count("columns", problem.columns),
+      problem.form == reduce_form::columns ? detail::check_count("columns", problem.columns)
+                                           : detail::check_range("columns", problem.columns, 1, 1),
       detail::check_count("workspace_bytes", problem.workspace_bytes),
       detail::check_elements("leading, reduced, columns", problem.leading, problem.reduced,
-                             problem.columns)};
+                             problem.columns),
+      detail::check_elements("leading, columns", problem.leading, problem.columns)}; // results
   for (const status& outcome : checks)
     if (!outcome) {
       result.outcome = outcome;
@@ -152,8 +154,10 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
   result.aligned = problem.aligned;
   result.config = reduce_config::for_values(problem.value_bytes);
   result.register_limit = 512;
-  result.min_bytes_read =
-      problem.leading * problem.reduced * problem.columns * size_of(problem.input);
+  // the product of two is no array's where the third is 0, and too large, perhaps
+  result.min_bytes_read = problem.results() == 0 ? 0
+                                                 : problem.leading * problem.columns *
+                                                       problem.reduced * size_of(problem.input);
   result.min_bytes_written = problem.results() * size_of(problem.output);
   const auto refuse = [&](reduce_kernel kernel, reduce_refusal reason) {
     result.refused[static_cast<int>(kernel)] = reason;

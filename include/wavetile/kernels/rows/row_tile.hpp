@@ -4,8 +4,8 @@
 ///
 /// The team's lanes take chunks of consecutive elements in turn: chunk c belongs to lane c mod
 /// team, slot c div team. The columns after the last whole chunk, the tail, go to lanes 0, 1, …,
-/// one each. Which lane adds up which column therefore depends on the length of the row alone, not
-/// on where the row lies in memory: results are the same bit for bit at every address.
+/// one each. Which lane adds up which column therefore depends on the length of the row and on the
+/// team, not on where the row lies in memory: results are the same bit for bit at every address.
 ///
 /// A chunk is one access of 16 bytes (two where another array of the problem has smaller elements)
 /// at every address that is a multiple of the element size: the HSA ABI runs gfx9 with unaligned
@@ -45,14 +45,6 @@ struct row_share {
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share(uint32_t own_lane, uint32_t team_lanes,
                                                   uint32_t columns)
       : lane(own_lane), team(team_lanes), all{columns / Chunk, columns % Chunk} {}
-
-  /// The same share, when so much is known of the row; 0: nothing.
-  template <int Slots, bool Filled = false>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE row_share<Chunk, Slots, Filled> exactly() const {
-    row_share<Chunk, Slots, Filled> copy(lane, team, 0);
-    copy.all = {all.chunks, Slots == 0 ? all.tail : 0};
-    return copy;
-  }
 
   /// The same share, of which the optimiser does not know that it is: else it forms the conditions
   /// of all slots once and keeps them, two scalar registers each, as long as they may be needed.

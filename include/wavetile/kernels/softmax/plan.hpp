@@ -129,6 +129,10 @@ constexpr status check_problem(const softmax_problem& problem) {
   if (const status outcome = check_elements("rows, columns", problem.rows, problem.columns);
       !outcome)
     return outcome;
+  if (problem.causal && problem.rows > 0 && problem.rows % problem.queries != 0)
+    return status::failure(status_code::invalid_argument, "queries", problem.queries,
+                           "a divisor of rows, ")
+        .append(problem.rows);
   const auto is_float = [](data_type type) {
     return type == data_type::fp32 || type == data_type::fp16 || type == data_type::bf16;
   };
