@@ -150,7 +150,7 @@ void register_all() {
   }
   const std::vector<shape> square = {simulated ? shape{512, 512, 512} : shape{8192, 8192, 8192}};
   for (const shape& s : square) {
-    add<large, fp16, fp16>("fp16", s, bench::matrix_16_bit);
+    add<automatic, fp16, fp16>("fp16", s, bench::matrix_16_bit);
     add<large, fp8, bf16>("fp8", s, bench::matrix_8_bit);
     add<large, std::int8_t, std::int32_t>("int8", s, bench::matrix_8_bit);
   }

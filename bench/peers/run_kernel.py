@@ -81,7 +81,7 @@ def reference(kernel, inputs, shape):
 
 def run(folder, name):
     manifest = json.loads((folder / "manifest.json").read_text())
-    job = manifest[name]
+    jobs = manifest[name] if isinstance(manifest[name], list) else [manifest[name]]
     kernel, dtype, sizes = name.split("@")[0].split("/")
     shape = [int(size) for size in sizes.split("x")]
     extents = {"x": shape, "y": shape, "weight": shape[1:]}
@@ -92,23 +92,33 @@ def run(folder, name):
         extents = dict.fromkeys("qkvo", shape)
     output = {"attention": "o", "matmul": "d"}.get(kernel, "y")
     random, device = numpy.random.default_rng(7), Device()
-    values, arrays, inputs = [], {}, {}
-    for key, value in job["arguments"].items():
-        if isinstance(value, str):
-            array = encode(random.standard_normal(extents[key]), value)
-            if key == output:
-                array = numpy.full_like(array, numpy.nan if dtype != "bf16" else 0xFFFF)
-            else:
-                inputs[key] = decode(array, value)
-            arrays[key] = array
-            values.append(device.upload(array))
+
+    def array_for(key, value):
+        kind, *parts = value.split()
+        if parts:  # between two kernels
+            return numpy.full((int(parts[0]), *extents[output]), numpy.nan, numpy.float32)
+        array = encode(random.standard_normal(extents[key]), kind)
+        if key == output:
+            array = numpy.full_like(array, numpy.nan if kind != "bf16" else 0xFFFF)
         else:
-            values.append(ctypes.c_int32(value) if isinstance(value, int) else ctypes.c_float(value))
-    index = list(job["arguments"]).index(output)
-    scratch = [ctypes.c_void_p(), ctypes.c_void_p()]  # global and profiling memory, of which none is used
-    device.launch((folder / job["file"]).read_bytes(), job["kernel"], job["grid"], job["threads"], job["lds"],
-                  values + scratch)
-    got = decode(device.download(values[index], arrays[output]), dtype)
+            inputs[key] = decode(array, kind)
+        arrays[key] = array
+        return array
+
+    arrays, pointers, inputs = {}, {}, {}
+    for job in jobs:
+        values = []
+        for key, value in job["arguments"].items():
+            if not isinstance(value, str):
+                values.append(ctypes.c_int32(value) if isinstance(value, int) else ctypes.c_float(value))
+                continue
+            if key not in pointers:
+                pointers[key] = device.upload(array_for(key, value))
+            values.append(pointers[key])
+        scratch = [ctypes.c_void_p(), ctypes.c_void_p()]  # global and profiling memory, of which none is used
+        device.launch((folder / job["file"]).read_bytes(), job["kernel"], job["grid"], job["threads"], job["lds"],
+                      values + scratch)
+    got = decode(device.download(pointers[output], arrays[output]), dtype)
     expected, magnitude = reference(kernel, inputs, shape)
     # half an ulp of the result; fp32 sums; attention rounds its weights to the input type as well
     ulp = {"fp32": 2.0**-24, "fp16": 2.0**-11, "bf16": 2.0**-8}[dtype]

@@ -24,11 +24,14 @@ from tilelang.engine.lower import lower  # noqa: E402
 from tilelang.env import TILELANG_TEMPLATE_PATH  # noqa: E402
 
 import tilelang_kernels  # noqa: E402
-from problems import HEADS, PRODUCTS  # noqa: E402
+from problems import HEADS, PRODUCTS, is_small  # noqa: E402
 
 NAMES = {"bf16": "bfloat16", "fp16": "float16"}
 # tile, threads, stages, matrix instructions packed along k
 PRODUCT_CONFIGS = [(128, 128, 32, 256, 0, 2), (128, 128, 64, 256, 0, 2), (128, 128, 32, 256, 2, 2), (256, 256, 32, 512, 0, 2)]
+# for products that have fewer tiles of those than there are compute units
+SMALL_PRODUCT_CONFIGS = [(64, 64, 64, 256, 0, 2), (64, 64, 64, 256, 2, 2), (64, 64, 128, 256, 0, 2), (64, 32, 64, 128, 0, 2),
+                         (32, 64, 64, 128, 0, 2), (32, 32, 64, 64, 0, 2), (32, 32, 128, 64, 0, 2)]
 ATTENTION_CONFIGS = [(128, 32, 256, 0, 1), (128, 32, 256, 0, 2), (64, 64, 256, 0, 2), (64, 64, 128, 0, 2)]
 # TileLang's headers include rocWMMA's for this alone
 ROCWMMA = "#pragma once\n#include <hip/hip_bfloat16.h>\n"
@@ -37,7 +40,7 @@ ROCWMMA = "#pragma once\n#include <hip/hip_bfloat16.h>\n"
 def jobs():
     """name, kernel, its arguments' dtype, what makes it"""
     for dtype, m, n, k in PRODUCTS:
-        for bm, bn, bk, threads, stages, pack in PRODUCT_CONFIGS:
+        for bm, bn, bk, threads, stages, pack in PRODUCT_CONFIGS + (SMALL_PRODUCT_CONFIGS if is_small(m, n) else []):
             yield (f"matmul/{dtype}/{m}x{n}x{k}@{bm}x{bn}x{bk}-{threads // 64}-waves-{stages}-stages-pack-{pack}", dtype,
                    tilelang_kernels.matmul, (NAMES[dtype], m, n, k, bm, bn, bk, threads, stages, pack))
     for dtype, heads, length, head in HEADS:

@@ -69,6 +69,43 @@ def matmul(a, b, d, m, n, k, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK
 
 
 @triton.jit
+def matmul_parts(a, b, partial, m, n, k, part, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+                 GROUP: tl.constexpr):
+    """Sums of one part of k a program along the second axis of the grid; `part` values of k, a multiple of BLOCK_K."""
+    tiles_m, tiles_n = tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N)
+    program = tl.program_id(0)
+    group = program // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    tile_m = group * GROUP + program % (GROUP * tiles_n) % height
+    tile_n = program % (GROUP * tiles_n) // height
+    rows = (tile_m * BLOCK_M + tl.arange(0, BLOCK_M)) % m
+    columns = (tile_n * BLOCK_N + tl.arange(0, BLOCK_N)) % n
+    depth = tl.program_id(1) * part + tl.arange(0, BLOCK_K)
+    from_a = a + rows[:, None] * k + depth[None, :]
+    from_b = b + columns[None, :] * k + depth[:, None]
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for _ in range(0, part // BLOCK_K):
+        total = tl.dot(tl.load(from_a), tl.load(from_b), total)
+        from_a += BLOCK_K
+        from_b += BLOCK_K
+    row = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+    column = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
+    inside = (row[:, None] < m) & (column[None, :] < n)
+    tl.store(partial + tl.program_id(1) * m * n + row[:, None] * n + column[None, :], total, mask=inside)
+
+
+@triton.jit
+def sum_parts(partial, d, count, PARTS: tl.constexpr, BLOCK: tl.constexpr):
+    """d = the sums of all parts of k, in order."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    total = tl.zeros((BLOCK,), dtype=tl.float32)
+    for part in tl.static_range(PARTS):
+        total += tl.load(partial + part * count + at, mask=inside, other=0.0)
+    tl.store(d + at, total.to(d.dtype.element_ty), mask=inside)
+
+
+@triton.jit
 def attention(q, k, v, o, scale, length, HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     """Heads one after the other, each of length x HEAD elements; length a multiple of both blocks."""
     base = tl.program_id(1) * length * HEAD
