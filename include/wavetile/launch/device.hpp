@@ -54,10 +54,10 @@ inline status query_device(int ordinal, device_info& info) {
 
 namespace detail {
 
-/// What has been learnt about each device. With CUDA's grants of LDS the only state that the
-/// headers keep: facts that do not change while a process lives, each written once, so that
-/// launches need no query (a property query costs microseconds, and none may be made between
-/// launches that are captured). Constant-initialised; one per program or shared library.
+/// What has been learnt about each device. The only state that the headers keep: facts that do not
+/// change while a process lives, each written once, so that launches need no query (a property
+/// query costs microseconds, and none may be made between launches that are captured). Constant-
+/// initialised; one per program or shared library.
 struct device_table {
   static constexpr int size = 64; ///< devices beyond are asked each time
   enum : int { unknown, being_filled, known };

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <wavetile/config.hpp>
-#include <wavetile/launch/cuda/lds_grants.hpp>
 
 #if WAVETILE_CUDA
 
@@ -84,29 +83,17 @@ inline hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, voi
   if (error == hipSuccess && wanted != current)
     error = cudaSetDevice(wanted);
   constexpr std::size_t without_asking = 48 * 1024;
-  auto& grants = wavetile::detail::known_lds_grants();
-  bool asks = lds_bytes > without_asking && !grants.has(wanted, kernel, lds_bytes);
-  for (bool again = false; error == hipSuccess; again = true) {
-    if (asks) {
-      // only where it is needed: to set an attribute clears an error of others that is pending
-      // (seen with CUDA 13.0; no other call here does)
-      cudaFuncAttributes now;
-      error = cudaFuncGetAttributes(&now, kernel);
-      if (error == hipSuccess &&
-          static_cast<std::size_t>(now.maxDynamicSharedSizeBytes) < lds_bytes)
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(lds_bytes));
-      if (error != hipSuccess)
-        break;
-      grants.add(wanted, kernel, lds_bytes);
-    }
-    error = cudaLaunchKernel(kernel, grid, block, arguments, lds_bytes, stream);
-    // what a reset of the device has taken back is asked for once more
-    if (error != cudaErrorInvalidValue || asks || again || lds_bytes <= without_asking)
-      break;
-    asks = true;
-    error = hipSuccess;
+  if (error == hipSuccess && lds_bytes > without_asking) {
+    // only where it is needed: to set an attribute clears an error of others that is pending (seen
+    // with CUDA 13.0; no other call here does)
+    cudaFuncAttributes now;
+    error = cudaFuncGetAttributes(&now, kernel);
+    if (error == hipSuccess && static_cast<std::size_t>(now.maxDynamicSharedSizeBytes) < lds_bytes)
+      error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(lds_bytes));
   }
+  if (error == hipSuccess)
+    error = cudaLaunchKernel(kernel, grid, block, arguments, lds_bytes, stream);
   if (wanted != current) {
     const hipError_t restored = cudaSetDevice(current);
     error = error == hipSuccess ? restored : error;
