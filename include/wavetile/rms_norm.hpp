@@ -38,13 +38,12 @@ norm_problem rms_norm_problem_of(const norm_arrays<Arrays...>& arrays,
 /// `norm_plan::best_workspace_bytes`) several workgroups share each.
 ///
 /// For a given shape and device the result of a row is the same bit for bit, but for the sign of a
-/// zero, wherever the row stands. The last bits may differ where a weight or bias is given and the
-/// rows become more (see `norm_plan::cut`), and with a workspace for long rows from those without.
-/// A row with a NaN or infinity, or whose sum of squares leaves fp32, is NaN or 0 as the formula
-/// has it. Errors: extents that do not go together, last stride not 1, null pointer to a non-empty
-/// view, misaligned pointer, overlap, element types without a kernel, options that are not allowed,
-/// workspace too small (only if one is lent), device without code. Whatever the error, nothing is
-/// written.
+/// zero, wherever the row stands and on gfx942 however many there are; with a workspace the last
+/// bits of long rows differ from those without. A row with a NaN or infinity, or whose sum of
+/// squares leaves fp32, is NaN or 0 as the formula has it. Errors: extents that do not go together,
+/// last stride not 1, null pointer to a non-empty view, misaligned pointer, overlap, element types
+/// without a kernel, options that are not allowed, workspace too small (only if one is lent),
+/// device without code. Whatever the error, nothing is written.
 template <class X, class Y, class Weight, class Bias, class Residual, class Sum, class Scales>
 status rms_norm(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& arrays,
                 const norm_options& options = {}, hipStream_t stream = nullptr) {

@@ -63,17 +63,20 @@ TEST(norm_plan, has_as_many_workgroups_as_the_device_holds) {
   EXPECT_EQ(plan(matrix(10, 0), mi300x).launches, 0);
 }
 
-// two waves hold 4096 columns of bf16; four read the weight half as often
-TEST(norm_plan, gives_many_rows_to_teams_of_four_waves) {
-  auto problem = matrix(8192, 4096, data_type::bf16);
-  EXPECT_EQ(plan(problem, mi300x).config.waves, 2) << "no weight to read";
-  problem.has_weight = true;
-  EXPECT_EQ(plan(problem, mi300x).config.waves, 4);
-  EXPECT_EQ(plan(problem, mi300x).groups, 2048);
-  problem.rows = 304 * 8 + 1;
-  EXPECT_EQ(plan(problem, mi300x).config.waves, 4);
-  problem.rows = 304 * 8; // the teams of two waves read it as often
-  EXPECT_EQ(plan(problem, mi300x).config.waves, 2);
+// what a row becomes does not depend on the rows beside it
+TEST(norm_plan, has_one_cut_however_many_rows) {
+  for (const std::int64_t columns : {300, 1024, 2048, 4096, 8192, 16384, 65536}) {
+    auto problem = matrix(1, columns, data_type::bf16);
+    problem.has_weight = true;
+    const norm_plan one = plan(problem, mi300x);
+    for (const std::int64_t rows : {2, 304, 2433, 8192, 1 << 20}) {
+      problem.rows = rows;
+      const norm_plan many = plan(problem, mi300x);
+      EXPECT_EQ(many.kernel, one.kernel) << rows << " x " << columns;
+      EXPECT_EQ(many.cut, one.cut) << rows << " x " << columns;
+      EXPECT_EQ(many.lanes_log2, one.lanes_log2) << rows << " x " << columns;
+    }
+  }
 }
 
 TEST(norm_plan, splits_rows_that_do_not_fit_with_a_workspace) {

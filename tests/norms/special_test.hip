@@ -197,9 +197,28 @@ TEST(norm_layout, rows_beyond_32_bits_have_the_bits_of_dense_ones) {
   }
 }
 
-// so many that four waves share one that two would hold
-TEST(norm_rows, are_many) {
-  norm_case<norm_kind::rms, float>{.rows = 304 * 8 + 5, .columns = 2048}.run_and_check();
+// A row's result does not depend on how many rows there are.
+TEST(norm_rows, have_the_same_bits_alone_and_among_many) {
+  constexpr std::int64_t rows = 304 * 8 + 5, few = 3, n = 2048;
+  const auto count = static_cast<std::size_t>(n);
+  const auto values = random_normals<float>(rows * count, 1),
+             scales = random_normals<float>(count, 2);
+  device_buffer<float> x(values), w(scales), all(rows * count), alone(few * count);
+  const auto weight = make_view(const_cast<const float*>(w.data()), n);
+  for (const bool rms : {true, false}) {
+    const auto call = [&](auto& to, std::int64_t first, std::int64_t many) {
+      const norm_arrays arrays{
+          .x = make_view(const_cast<const float*>(x.data() + first * n), many, n),
+          .y = make_view(to.data(), many, n),
+          .weight = weight};
+      return rms ? rms_norm(arrays) : layer_norm(arrays);
+    };
+    ASSERT_TRUE(call(all, 0, rows).ok());
+    ASSERT_TRUE(call(alone, rows - few, few).ok());
+    const auto got = all.download(), expected = alone.download();
+    const std::vector<float> last(got.end() - static_cast<std::ptrdiff_t>(few * n), got.end());
+    EXPECT_TRUE(verify_bits(last, expected));
+  }
 }
 
 // NaNs of every payload come through rounding, and spoil their own row or column only.

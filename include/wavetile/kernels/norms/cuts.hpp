@@ -19,17 +19,6 @@ constexpr int norm_cuts_of(norm_kernel kernel) {
 #endif
 }
 
-/// The cut in place of one that holds a row, where rows are so many that either has teams enough
-/// for the whole device: on gfx942 the one of four waves, which reads weight and bias half as
-/// often.
-constexpr int norm_cut_of_many_rows([[maybe_unused]] norm_kernel kernel, int cut) {
-#if WAVETILE_CUDA
-  return cut;
-#else
-  return kernel == norm_kernel::small_workgroup ? norm_cuts_of(kernel) - 1 : cut;
-#endif
-}
-
 /// One of them; arguments as of `common_norm_config_of`.
 constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes,
                                      int cut = 0) {

@@ -137,8 +137,8 @@ constexpr status check_problem(const norm_problem& problem) {
 ///
 /// Weight and bias are read once by each team, which takes rows in turn; with no more rows than
 /// teams that the device holds, that is once a row, mostly from caches. Fewer teams would read them
-/// less often and leave CUs idle. Where there are more rows than teams of four waves, rows that two
-/// hold have four on gfx942: that halves those readings, for a few instructions more.
+/// less often and leave CUs idle. The cut depends on a row alone, not on how many there are: so do
+/// the bits of its result.
 constexpr norm_plan plan(const norm_problem& problem, const device_info& device) {
   norm_plan result;
   const status checks[] = {check_device(device), detail::check_problem(problem)};
@@ -206,10 +206,6 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     }
   }
 
-  const int wider = kernels::norm_cut_of_many_rows(result.kernel, result.cut);
-  if (problem.parameter_bytes() > 0 &&
-      problem.rows > int64_t{device.cu_count} * (32 / config_for(result.kernel, wider).waves))
-    result.cut = wider;
   result.config = config_for(result.kernel, result.cut);
   const bool split = result.kernel == norm_kernel::split;
   const bool short_rows = result.kernel == norm_kernel::short_rows;

@@ -87,15 +87,15 @@ constexpr bool keeps_parameters(norm_config config, int chunk, int chunk_bytes, 
 
 /// Whether there is a kernel for rows of exactly so many slots, the last of which all lanes fill
 /// (`full`) or some: see rows.hpp. Rows of fewer slots go to smaller teams, as do those of half of
-/// what two waves hold. Full ones have a kernel where rows are most often so: of powers of two, and
-/// up to four waves.
+/// what two or four waves hold. Full ones have a kernel where rows are most often so: of powers of
+/// two, and up to four waves.
 constexpr bool norm_slots_known([[maybe_unused]] norm_config config, [[maybe_unused]] int slots,
                                 [[maybe_unused]] bool full) {
 #if WAVETILE_CUDA
   return false;
 #else
   return config.keeps_row() && slots > 0 && config.slots <= 4 && 2 * slots >= config.slots &&
-         (2 * slots > config.slots || config.waves != 2) &&
+         (2 * slots > config.slots || (config.waves != 2 && config.waves != 4)) &&
          (!full || (config.waves <= 4 && (slots & (slots - 1)) == 0));
 #endif
 }

@@ -25,8 +25,10 @@ class divider {
 public:
   constexpr divider() : divider(1) {}
 
+  /// A divisor below 1, which no array has that is not empty, is taken for 1.
   explicit constexpr divider(int64_t divisor)
-      : multiplier_(uint64_t{1} << 63), divisor_(static_cast<uint64_t>(divisor)), shift_(0) {
+      : multiplier_(uint64_t{1} << 63), divisor_(divisor < 1 ? 1 : static_cast<uint64_t>(divisor)),
+        shift_(0) {
     while ((uint64_t{1} << shift_) < divisor_)
       ++shift_;
     if ((uint64_t{1} << shift_) == divisor_)
