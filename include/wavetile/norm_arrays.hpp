@@ -9,6 +9,10 @@
 #include <wavetile/kernels/norms/split.hpp>
 #include <wavetile/launch/launch.hpp>
 #include <wavetile/launch/workspace.hpp>
+#if WAVETILE_CUDA
+#include <wavetile/kernels/norms/cuda/cluster.hpp>
+#include <wavetile/launch/cuda/launch_clusters.hpp>
+#endif
 
 namespace wavetile {
 
@@ -100,6 +104,22 @@ status run_norm_workgroup(int cut, int exact_slots, const Run& run) {
   return run_norm_rows<Types, kernels::norm_cut_for<Types>(Kernel, Cut)>(exact_slots, run);
 }
 
+#if WAVETILE_CUDA
+/// Runs the kernel of clusters with the cut of the plan.
+template <class Types, int Cut = 0>
+status run_norm_cluster(const norm_plan& plan, const kernels::norm_arguments<Types>& arguments,
+                        hipStream_t stream) {
+  if constexpr (Cut + 1 < kernels::row_cluster_cuts)
+    if (plan.cut > Cut)
+      return run_norm_cluster<Types, Cut + 1>(plan, arguments, stream);
+  using all_arguments = kernels::norm_cluster_arguments<Types>;
+  return launch_clusters(&kernels::norm_cluster<Types, Cut>, arguments.rows,
+                         static_cast<int>(plan.parts), plan.config.threads(),
+                         &all_arguments::first_row, all_arguments{arguments, 0}, stream,
+                         plan.lds_bytes);
+}
+#endif
+
 template <class Types>
 status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arguments,
                 hipStream_t stream) {
@@ -130,6 +150,11 @@ status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arg
       if (const status outcome = run(&norm_split_apply<Types, config(kind::split), true>); !outcome)
         return outcome;
     return run(&norm_split_apply<Types, config(kind::split), false>);
+  case kind::cluster:
+#if WAVETILE_CUDA
+    if constexpr (!Types::has_residual && Types::scaling == norm_scaling::none)
+      return run_norm_cluster(plan, arguments, stream);
+#endif
   case kind::stream:
     break;
   }

@@ -117,6 +117,7 @@ status run_backward(const softmax_plan& plan,
       return outcome;
     return run(&softmax_backward_split_write<Types, config(kind::split)>);
   case kind::stream:
+  case kind::cluster: // gradients have none
     break;
   }
   return run(&softmax_backward_stream<Types, config(kind::stream)>);

@@ -10,6 +10,10 @@
 #include <wavetile/kernels/softmax/plan.hpp>
 #include <wavetile/launch/launch_groups.hpp>
 #include <wavetile/launch/workspace.hpp>
+#if WAVETILE_CUDA
+#include <wavetile/kernels/softmax/cuda/cluster.hpp>
+#include <wavetile/launch/cuda/launch_clusters.hpp>
+#endif
 
 namespace wavetile {
 
@@ -107,6 +111,21 @@ status run_forward_workgroup(int cut, const Run& run) {
   return run(&kernels::softmax_workgroup<Types, kernels::cut_for<Types>(Kernel, Cut)>);
 }
 
+#if WAVETILE_CUDA
+/// Runs the kernel of clusters with the cut of the plan.
+template <class Types, int Cut = 0>
+status run_forward_cluster(const softmax_plan& plan,
+                           const kernels::softmax_arguments<Types>& arguments, hipStream_t stream) {
+  if constexpr (Cut + 1 < kernels::row_cluster_cuts)
+    if (plan.cut > Cut)
+      return run_forward_cluster<Types, Cut + 1>(plan, arguments, stream);
+  return launch_clusters(&kernels::softmax_cluster<Types, Cut>, arguments.rows,
+                         static_cast<int>(plan.parts), plan.config.threads(),
+                         &kernels::softmax_arguments<Types>::first_row, arguments, stream,
+                         plan.lds_bytes);
+}
+#endif
+
 template <class Types>
 status run_forward(const softmax_plan& plan, const kernels::softmax_arguments<Types>& arguments,
                    hipStream_t stream) {
@@ -132,6 +151,11 @@ status run_forward(const softmax_plan& plan, const kernels::softmax_arguments<Ty
     if (const status outcome = run(&softmax_split_measure<Types, config(kind::split)>); !outcome)
       return outcome;
     return run(&softmax_split_write<Types, config(kind::split)>);
+  case kind::cluster:
+#if WAVETILE_CUDA
+    if constexpr (Types::mask::kind == mask_kind::none)
+      return run_forward_cluster(plan, arguments, stream);
+#endif
   case kind::stream:
     break;
   }

@@ -355,7 +355,7 @@ void expect_resources() {
        most(kind::large_workgroup) + 1},
   };
   const device_info device =
-      WAVETILE_CUDA ? describe_device("sm_90", 132) : describe_device("gfx942", 304);
+      WAVETILE_CUDA ? describe_device("sm_80", 108) : describe_device("gfx942", 304);
   for (const auto& entry : all) {
     SCOPED_TRACE(name_of(entry.kernel));
     norm_problem problem;

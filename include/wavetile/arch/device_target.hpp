@@ -60,7 +60,9 @@ inline constexpr bool device_pass_supported = WAVETILE_CUDA
 #if WAVETILE_GPU
 /// Ends the program with an error; what a kernel does on an architecture that it has no code for.
 WAVETILE_DEVICE inline void refuse_to_run() {
-#if WAVETILE_DEVICE_PASS
+#if WAVETILE_PTX
+  asm volatile("trap;");
+#elif WAVETILE_DEVICE_PASS
   __builtin_trap();
 #endif
 }

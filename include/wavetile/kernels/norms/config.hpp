@@ -30,6 +30,7 @@ enum class norm_method : uint8_t {
   workgroup, ///< one workgroup, in registers
   stream,    ///< one workgroup, in memory
   split,     ///< several workgroups, in memory
+  cluster,   ///< NVIDIA: several workgroups, in LDS
 };
 
 /// One cut of the kernels. A template argument.
@@ -49,7 +50,8 @@ struct norm_config {
   friend constexpr bool operator==(const norm_config&, const norm_config&) = default;
 };
 
-/// The cuts in the order they are preferred, each by its name.
+/// The cuts in the order they are preferred, each by its name; where `cluster` serves, it is
+/// preferred to all that it serves rows of.
 enum class norm_kernel : uint8_t {
   short_rows,
   wave_rows,
@@ -59,13 +61,14 @@ enum class norm_kernel : uint8_t {
   large_workgroup,
   stream,
   split,
+  cluster,
 };
-inline constexpr int norm_kernel_count = 8;
+inline constexpr int norm_kernel_count = 9;
 
 constexpr const char* name_of(norm_kernel kernel) {
   constexpr const char* names[] = {"short_rows", "wave_rows",      "small_workgroup",
                                    "workgroup",  "wide_workgroup", "large_workgroup",
-                                   "stream",     "split"};
+                                   "stream",     "split",          "cluster"};
   return detail::name_in(names, kernel);
 }
 
@@ -102,6 +105,7 @@ constexpr norm_config common_norm_config_of(norm_kernel kernel, int chunk_bytes,
   case norm_kernel::split: // four workgroups or more share a CU
     return {norm_method::split, few_waves, 4};
   case norm_kernel::stream:
+  case norm_kernel::cluster: // see kernels/rows/cluster.hpp
     break;
   }
   return {norm_method::stream, 16, 2};

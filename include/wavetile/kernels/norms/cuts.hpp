@@ -19,11 +19,11 @@ constexpr int norm_cuts_of(norm_kernel kernel) {
 #endif
 }
 
-/// One of them; arguments as of `common_norm_config_of`.
+/// One of them; arguments as of `common_norm_config_of`, and the elements of a chunk.
 constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes,
-                                     int cut = 0) {
+                                     int cut = 0, [[maybe_unused]] int chunk = 4) {
 #if WAVETILE_CUDA
-  if (norm_config own; detail::cuda_norm_cut(kernel, chunk_bytes, loaded_bytes, cut, own))
+  if (norm_config own; detail::cuda_norm_cut(kernel, chunk_bytes, loaded_bytes, cut, chunk, own))
     return own;
 #endif
   norm_config common = common_norm_config_of(kernel, chunk_bytes, loaded_bytes);
@@ -45,10 +45,12 @@ constexpr int norm_groups_of([[maybe_unused]] norm_kind kind, bool plain, norm_c
 }
 
 /// Workgroups of a launch, as a multiple of what the device holds at a time.
+constexpr int norm_turns_of([[maybe_unused]] norm_config config) {
 #if WAVETILE_CUDA
-inline constexpr int norm_turns = detail::cuda_norm_turns;
+  return detail::cuda_norm_turns(config);
 #else
-inline constexpr int norm_turns = 1;
+  return 1;
 #endif
+}
 
 } // namespace wavetile::kernels

@@ -6,6 +6,7 @@
 #include <wavetile/core/device_check.hpp>
 #include <wavetile/core/math.hpp>
 #include <wavetile/kernels/norms/problem.hpp>
+#include <wavetile/kernels/rows/cluster.hpp>
 
 namespace wavetile {
 
@@ -58,6 +59,8 @@ enum class norm_refusal : uint8_t {
   row_fits,        ///< a row fits on chip, where it is read once; this one reads it twice
   needs_workspace, ///< no workspace was lent
   split_is_better, ///< more workgroups share few rows, weight and bias are read less often
+  not_clustered,   ///< rows too short or too long, residual, 8-bit y, or a device without clusters
+  cluster_is_faster, ///< a cluster reads the row once, or has more in flight
 };
 
 /// What `rms_norm` and `layer_norm` do with a problem; they compute this plan and follow it.
@@ -72,14 +75,14 @@ struct norm_plan {
   int lanes_log2 = 6;           ///< short_rows: 2^lanes_log2 lanes a row
   int64_t rows_per_group = 1;   ///< rows that a workgroup works on at a time
   int64_t groups = 0;           ///< workgroups; each takes rows until there are no more
-  uint32_t parts = 1;           ///< split: workgroups of a row
-  int64_t part_chunks = 0;      ///< split: chunks of a part
+  uint32_t parts = 1;           ///< split, cluster: workgroups of a row
+  int64_t part_chunks = 0;      ///< split, cluster: chunks of a part
   int launches = 0;             ///< kernels: 1, split 2 or 3, nothing to do 0
-  int readings = 1;             ///< how often each element is read
+  int readings = 1;             ///< how often each element is read, at most
   bool keeps_parameters = true; ///< weight and bias stay in registers from row to row
   int row_registers = 0;        ///< vector registers of a lane that hold its share of a row
   int register_limit = 512;     ///< vector registers a lane of such a workgroup can have at all
-  int64_t lds_bytes = 0;        ///< static LDS of a workgroup
+  int64_t lds_bytes = 0;        ///< LDS of a workgroup: static, of a cluster dynamic
   int64_t workspace_bytes = 0;  ///< used
   /// Workspace with which rows too long for the chip would be split over several workgroups; 0
   /// where that is of no use. Lend as much, and `split` runs.
@@ -91,7 +94,7 @@ struct norm_plan {
   int64_t problem_chunks = 0;                   ///< for `describe`
 
   /// The plan in words, one line for the choice and one for each kernel that was refused.
-  constexpr fixed_text<1200> describe() const;
+  constexpr fixed_text<1500> describe() const;
 };
 
 namespace detail {
@@ -131,6 +134,11 @@ constexpr status check_problem(const norm_problem& problem) {
 /// workspace (8 bytes for each part of a row, with a scale for each row 12) by several workgroups a
 /// row, each of which keeps weight and bias of its part from row to row, else by one.
 ///
+/// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
+/// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, without residual
+/// and to a y that is not of 8 bits: up to 1 MB by clusters of up to 16 workgroups, each of which
+/// reads its part once; of rows up to 4 MB up to three eighths are read again, from L2.
+///
 /// Rows that fit are never split, however few: the second launch would cost more than it saves. On
 /// gfx942 the longest, 256 KB, is 4,096 clocks of loads and as many of stores for one CU (64 bytes
 /// a clock), 4 us at 2.1 GHz; no shorter one is worth a launch.
@@ -154,7 +162,8 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   result.problem_chunks = chunks;
   result.aligned = problem.aligned;
   const auto config_for = [&](norm_kernel kernel, int cut = 0) {
-    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.loaded_bytes(), cut);
+    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.loaded_bytes(), cut,
+                                   chunk);
   };
   // the first cut of a kernel that holds the row, -1 where none does
   const auto cut_for = [&](norm_kernel kernel) {
@@ -206,7 +215,33 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     }
   }
 
-  result.config = config_for(result.kernel, result.cut);
+  kernels::row_cluster cluster;
+  if (!problem.has_residual && problem.scaling == norm_scaling::none)
+    cluster = kernels::row_cluster_for(device, false, chunks, problem.chunk_bytes(),
+                                       (size_of(problem.input) == 2 ? 16 * 1024 : 32 * 1024) *
+                                           (problem.kind == norm_kind::rms ? 2 : 1));
+  // few rows are shared by more workgroups if a workspace is lent
+  const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
+  refuse(norm_kernel::cluster, norm_refusal::not_clustered);
+  if (cluster.workgroups > 0) {
+    if (result.kernel == norm_kernel::split) { // as the caller has it, whatever the rows
+      refuse(norm_kernel::cluster, norm_refusal::split_is_better);
+    } else {
+      if (!leaves_idle)
+        result.best_workspace_bytes = 0;
+      refuse(result.kernel, norm_refusal::cluster_is_faster);
+      refuse(norm_kernel::cluster, norm_refusal::none);
+      result.kernel = norm_kernel::cluster;
+      result.cut = cluster.cut;
+    }
+  }
+  const bool clustered = result.kernel == norm_kernel::cluster;
+
+  result.config = config_for(result.kernel, clustered ? 0 : result.cut);
+  if (clustered) {
+    const auto cut = kernels::row_cluster_cut_of(cluster.cut, false);
+    result.config = {norm_method::cluster, cut.waves, cut.lane_bytes / problem.chunk_bytes()};
+  }
   const bool split = result.kernel == norm_kernel::split;
   const bool short_rows = result.kernel == norm_kernel::short_rows;
   result.lanes_log2 = wave_size_log2;
@@ -222,7 +257,8 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   const bool alone = result.config.waves == 16 && result.config.keeps_row() &&
                      result.config.slots * problem.loaded_bytes() >= 128;
   const int64_t resident = int64_t{device.cu_count > 0 ? device.cu_count : 1} *
-                           (alone ? 1 : 32 / result.config.waves) * kernels::norm_turns;
+                           (alone ? 1 : 32 / result.config.waves) *
+                           kernels::norm_turns_of(result.config);
   const int64_t wanted = divide_up(problem.rows, result.rows_per_group);
   result.parts = split ? static_cast<uint32_t>(parts) : 1;
   result.part_chunks = split ? part_chunks : chunks;
@@ -231,9 +267,16 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   // no more than take equally many turns: each reads weight and bias
   const int64_t turns = divide_up(wanted < 1 ? 1 : wanted, at_a_time);
   result.groups = empty ? 0 : divide_up(wanted, turns) * static_cast<int64_t>(result.parts);
+  if (clustered) { // one row each
+    result.parts = static_cast<uint32_t>(cluster.workgroups);
+    result.part_chunks = cluster.part_chunks;
+    result.groups = empty ? 0 : problem.rows * cluster.workgroups;
+  }
   const bool per_row = problem.scaling == norm_scaling::per_row;
   result.launches = empty ? 0 : !split ? 1 : per_row ? 3 : 2;
-  result.readings = result.config.keeps_row() ? 1 : per_row ? 3 : 2;
+  result.readings = result.config.keeps_row() || (clustered && !cluster.reads_again) ? 1
+                    : per_row                                                        ? 3
+                                                                                     : 2;
   result.keeps_parameters =
       problem.parameter_bytes() == 0 || split ||
       kernels::keeps_parameters(result.config, chunk, problem.chunk_bytes(), problem.loaded_bytes(),
@@ -245,6 +288,12 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
                               : 512 / (result.config.waves > 4 ? result.config.waves / 4 : 1);
   if (!short_rows && result.kernel != norm_kernel::wave_rows)
     result.lds_bytes = 2 * 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
+  if (clustered)
+    result.lds_bytes = cluster.lds_bytes;
+  else if (kernels::norm_goes_ahead(result.config, chunk, problem.chunk_bytes(),
+                                    problem.parameter_bytes(),
+                                    !problem.has_residual && problem.scaling == norm_scaling::none))
+    result.lds_bytes = 2 * 16 * result.config.waves;
   const int64_t elements = problem.rows * problem.columns;
   result.min_bytes_read =
       elements * (size_of(problem.input) + (problem.has_residual ? size_of(problem.residual) : 0)) +
@@ -255,8 +304,8 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   return result;
 }
 
-constexpr fixed_text<1200> norm_plan::describe() const {
-  fixed_text<1200> text;
+constexpr fixed_text<1500> norm_plan::describe() const {
+  fixed_text<1500> text;
   if (!outcome)
     return text.append(outcome.message()), text;
   if (launches == 0)
@@ -264,6 +313,8 @@ constexpr fixed_text<1200> norm_plan::describe() const {
   text.append(name_of(kernel)).append(": ");
   if (kernel == norm_kernel::short_rows)
     text.append(1 << lanes_log2).append(" lanes a row, ");
+  if (kernel == norm_kernel::cluster)
+    text.append("clusters of ").append(parts).append(", ");
   if (kernel == norm_kernel::split)
     text.append(parts).append(" workgroups a row, ");
   text.append(groups)
@@ -282,7 +333,8 @@ constexpr fixed_text<1200> norm_plan::describe() const {
       .append(keeps_parameters ? "" : ", weight and bias read again for every row")
       .append(aligned ? ", 16-byte accesses" : ", 16-byte accesses at element alignment");
   for (int i = 0; i < norm_kernel_count; ++i) {
-    if (refused[i] == norm_refusal::none)
+    if (refused[i] == norm_refusal::none ||
+        (refused[i] == norm_refusal::not_clustered && !WAVETILE_CUDA))
       continue;
     text.append("\n  not ").append(name_of(static_cast<norm_kernel>(i))).append(": ");
     switch (refused[i]) {
@@ -305,6 +357,12 @@ constexpr fixed_text<1200> norm_plan::describe() const {
       text.append("it needs ")
           .append(best_workspace_bytes)
           .append(" bytes of workspace, none lent");
+      break;
+    case norm_refusal::not_clustered:
+      text.append("it takes long rows without residual and 8-bit results, with clusters");
+      break;
+    case norm_refusal::cluster_is_faster:
+      text.append("a cluster has the row in LDS");
       break;
     case norm_refusal::split_is_better:
       text.append("it has one workgroup a row, and reads weight and bias again for each");

@@ -38,6 +38,7 @@ enum class softmax_method : uint8_t {
   workgroup, ///< one workgroup, in registers
   split,     ///< several workgroups, in memory: statistics to the workspace, then a second reading
   stream,    ///< one workgroup, in memory: two readings
+  cluster,   ///< NVIDIA: several workgroups, in LDS
 };
 
 /// One cut of the kernels. A template argument.
@@ -48,7 +49,7 @@ struct softmax_config {
 
   constexpr int threads() const { return waves * wave_size; }
 
-  /// Whole chunks of the longest row it takes; no limit for `split` and `stream`.
+  /// Whole chunks of the longest row it takes; no limit for `split` and `stream`. Not of clusters.
   constexpr int64_t chunk_capacity() const {
     return int64_t{slots} * (method == softmax_method::lanes ? wave_size : threads());
   }
@@ -59,7 +60,8 @@ struct softmax_config {
   friend constexpr bool operator==(const softmax_config&, const softmax_config&) = default;
 };
 
-/// The cuts in the order they are preferred, each by its name.
+/// The cuts in the order they are preferred, each by its name; where `cluster` serves, it is
+/// preferred to all that it serves rows of.
 enum class softmax_kernel : uint8_t {
   short_rows,
   wave_rows,
@@ -68,12 +70,13 @@ enum class softmax_kernel : uint8_t {
   large_workgroup,
   split,
   stream,
+  cluster,
 };
-inline constexpr int softmax_kernel_count = 7;
+inline constexpr int softmax_kernel_count = 8;
 
 constexpr const char* name_of(softmax_kernel kernel) {
   constexpr const char* names[] = {"short_rows",      "wave_rows", "small_workgroup", "workgroup",
-                                   "large_workgroup", "split",     "stream"};
+                                   "large_workgroup", "split",     "stream",          "cluster"};
   return detail::name_in(names, kernel);
 }
 
@@ -112,6 +115,7 @@ constexpr softmax_config common_config_of(softmax_kernel kernel, softmax_form fo
   case softmax_kernel::split:
     return {softmax_method::split, 4, 4};
   case softmax_kernel::stream:
+  case softmax_kernel::cluster: // see kernels/rows/cluster.hpp
     break;
   }
   return {softmax_method::stream, 16, 4};

@@ -6,6 +6,7 @@
 #include <wavetile/core/math.hpp>
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/kernels/rows/causal.hpp>
+#include <wavetile/kernels/rows/cluster.hpp>
 #include <wavetile/kernels/softmax/cuts.hpp>
 
 namespace wavetile {
@@ -43,13 +44,15 @@ struct softmax_problem {
 
 /// Why a kernel does not run.
 enum class softmax_refusal : uint8_t {
-  none,            ///< it does
-  row_too_long,    ///< its registers do not hold a row
-  not_needed,      ///< a smaller one holds the row
-  row_fits,        ///< a row fits on chip, where it is read once; this one reads it twice
-  many_rows,       ///< there are rows enough for every CU without splitting them
-  needs_workspace, ///< no workspace was lent
-  split_is_faster, ///< few long rows: one workgroup a row would leave CUs idle
+  none,              ///< it does
+  row_too_long,      ///< its registers do not hold a row
+  not_needed,        ///< a smaller one holds the row
+  row_fits,          ///< a row fits on chip, where it is read once; this one reads it twice
+  many_rows,         ///< there are rows enough for every CU without splitting them
+  needs_workspace,   ///< no workspace was lent
+  split_is_faster,   ///< few long rows: one workgroup a row would leave CUs idle
+  not_clustered,     ///< rows too short or too long, with a mask, or a device without clusters
+  cluster_is_faster, ///< a cluster reads the input once, or has more in flight
 };
 
 /// What `softmax` and its relatives do with a problem; they compute this plan and follow it.
@@ -63,15 +66,15 @@ struct softmax_plan {
   int cut = 0;                 ///< which of the kernel's cuts `config` is
   int chunk = 4;               ///< elements of one access
   int lanes_log2 = 6;          ///< short_rows: 2^lanes_log2 lanes a row
-  uint32_t parts = 1;          ///< split: workgroups of a row
-  int64_t part_chunks = 0;     ///< split: chunks of a part
+  uint32_t parts = 1;          ///< split, cluster: workgroups of a row
+  int64_t part_chunks = 0;     ///< split, cluster: chunks of a part
   int64_t rows_per_group = 1;  ///< rows of a workgroup; split: 1 of `parts` parts of one
   int64_t groups = 0;          ///< workgroups of a launch, all dispatches of it together
   int launches = 0;            ///< kernels: 1, split 2, nothing to do 0
-  int readings = 1;            ///< how often each element of the input is read
+  int readings = 1;            ///< how often each element of the input is read, at most
   int row_registers = 0;       ///< vector registers of a lane that hold its share of a row
   int register_limit = 512;    ///< vector registers a lane may have, from the size of the workgroup
-  int64_t lds_bytes = 0;       ///< static LDS of a workgroup
+  int64_t lds_bytes = 0;       ///< LDS of a workgroup: static, of a cluster dynamic
   int64_t workspace_bytes = 0; ///< used
   /// Workspace with which few long rows would be split over several workgroups; 0 where that is of
   /// no use. Lend as much, and `split` runs.
@@ -170,6 +173,11 @@ constexpr status check_problem(const softmax_problem& problem) {
 /// additive mask; fewer for some mixtures of types). Longer rows are read twice: where there are
 /// fewer rows than CUs by several workgroups a row, which needs a workspace of 8 bytes a part, else
 /// by one.
+///
+/// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
+/// KB of 16-bit elements or 128 KB of fp32 without masks are held in LDS: up to 1 MB by clusters of
+/// up to 16 workgroups, each of which reads its part once; of rows up to 4 MB up to three eighths
+/// are read again, from L2.
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;
   result.outcome = check_device(device);
@@ -206,6 +214,14 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   const int64_t parts = divide_up(chunks > 0 ? chunks : 1, part_chunks);
   const int64_t split_bytes = problem.rows * parts * 8;
 
+  kernels::row_cluster cluster;
+  const bool light = size_of(problem.input) == 2; // see kernels/softmax/cuda/cluster.hpp
+  if (!is_backward(problem.form) && problem.mask == mask_kind::none && !problem.causal)
+    cluster = kernels::row_cluster_for(device, light, chunks, chunk * size_of(problem.input),
+                                       light ? 16 * 1024 : 128 * 1024);
+  // few rows are shared by more workgroups if a workspace is lent
+  const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
+
   bool fits = false;
   for (int i = 0; i < static_cast<int>(softmax_kernel::split); ++i) {
     const auto kernel = static_cast<softmax_kernel>(i);
@@ -241,7 +257,31 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
     }
   }
 
-  result.config = config_for(result.kernel, result.cut);
+  refuse(softmax_kernel::cluster, softmax_refusal::not_clustered);
+  if (cluster.workgroups > 0) {
+    if (result.kernel == softmax_kernel::split && leaves_idle) {
+      refuse(softmax_kernel::cluster, softmax_refusal::split_is_faster);
+    } else {
+      if (!leaves_idle)
+        result.best_workspace_bytes = 0;
+      result.outcome = {};
+      refuse(result.kernel, softmax_refusal::cluster_is_faster);
+      if (result.refused[static_cast<int>(softmax_kernel::stream)] ==
+          softmax_refusal::split_is_faster)
+        refuse(softmax_kernel::stream, softmax_refusal::cluster_is_faster);
+      refuse(softmax_kernel::cluster, softmax_refusal::none);
+      result.kernel = softmax_kernel::cluster;
+      result.cut = cluster.cut;
+    }
+  }
+  const bool clustered = result.kernel == softmax_kernel::cluster;
+
+  result.config = config_for(result.kernel, clustered ? 0 : result.cut);
+  if (clustered) {
+    const auto cut = kernels::row_cluster_cut_of(cluster.cut, light);
+    result.config = {softmax_method::cluster, cut.waves,
+                     cut.lane_bytes / (chunk * size_of(problem.input))};
+  }
   const bool short_rows = result.kernel == softmax_kernel::short_rows;
   const bool split = result.kernel == softmax_kernel::split;
   result.lanes_log2 = wave_size_log2;
@@ -253,13 +293,15 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
     result.rows_per_group = result.config.waves;
   }
   const bool empty = problem.rows == 0 || problem.columns == 0;
-  result.parts = split ? static_cast<uint32_t>(parts) : 1;
-  result.part_chunks = split ? part_chunks : chunks;
+  result.parts = split       ? static_cast<uint32_t>(parts)
+                 : clustered ? static_cast<uint32_t>(cluster.workgroups)
+                             : 1;
+  result.part_chunks = split ? part_chunks : clustered ? cluster.part_chunks : chunks;
   result.groups =
       empty ? 0
             : divide_up(problem.rows, result.rows_per_group) * static_cast<int64_t>(result.parts);
   result.launches = empty ? 0 : (split ? 2 : 1);
-  result.readings = result.config.keeps_row() ? 1 : 2;
+  result.readings = result.config.keeps_row() || (clustered && !cluster.reads_again) ? 1 : 2;
   const int arrays = is_backward(problem.form) ? 2 : 1;
   const int held_bytes = // of an element, in registers
       is_backward(problem.form) || result.config.slots * chunk > 64 ? size_of(problem.input) : 4;
@@ -269,6 +311,8 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   result.register_limit = device.facts().is_nvidia() ? device.facts().vgprs : 512 / waves_per_simd;
   if (!short_rows && result.kernel != softmax_kernel::wave_rows)
     result.lds_bytes = 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
+  if (clustered)
+    result.lds_bytes = cluster.lds_bytes;
   result.workspace_bytes = split ? split_bytes : 0;
 
   int64_t elements = problem.rows * problem.columns;
@@ -296,6 +340,8 @@ constexpr fixed_text<1600> softmax_plan::describe() const {
   text.append(name_of(kernel)).append(": ");
   if (kernel == softmax_kernel::short_rows)
     text.append(1 << lanes_log2).append(" lanes a row, ");
+  if (kernel == softmax_kernel::cluster)
+    text.append("clusters of ").append(parts).append(", ");
   if (kernel == softmax_kernel::split)
     text.append(parts).append(" workgroups a row, ");
   text.append(groups)
@@ -314,7 +360,8 @@ constexpr fixed_text<1600> softmax_plan::describe() const {
       .append(aligned ? ", 16-byte accesses" : ", 16-byte accesses at element alignment");
   for (int i = 0; i < softmax_kernel_count; ++i) {
     const auto refused_kernel = static_cast<softmax_kernel>(i);
-    if (refused[i] == softmax_refusal::none)
+    if (refused[i] == softmax_refusal::none ||
+        (refused[i] == softmax_refusal::not_clustered && !WAVETILE_CUDA))
       continue;
     text.append("\n  not ").append(name_of(refused_kernel)).append(": ");
     switch (refused[i]) {
@@ -340,6 +387,12 @@ constexpr fixed_text<1600> softmax_plan::describe() const {
       text.append("it needs ")
           .append(best_workspace_bytes)
           .append(" bytes of workspace, none lent");
+      break;
+    case softmax_refusal::not_clustered:
+      text.append("it takes long rows without masks, of devices and in code with clusters");
+      break;
+    case softmax_refusal::cluster_is_faster:
+      text.append("a cluster has the row in LDS");
       break;
     case softmax_refusal::split_is_faster:
       text.append("with ").append(problem_rows).append(" rows it would leave CUs idle");

@@ -37,6 +37,7 @@ constexpr bool cuda_cut(softmax_kernel kernel, softmax_form form, mask_kind mask
     return true;
   case softmax_kernel::split:
   case softmax_kernel::stream:
+  case softmax_kernel::cluster:
     break;
   }
   return false;

@@ -1,0 +1,92 @@
+/// \file
+/// Starting kernels whose workgroups form clusters.
+#pragma once
+
+#include <wavetile/launch/launch.hpp>
+
+#if WAVETILE_CUDA
+
+namespace wavetile {
+
+namespace detail {
+
+/// On the device of the stream, whatever the current one is.
+inline hipError_t launch_cluster_kernel(const void* kernel, int64_t groups, int threads,
+                                        int workgroups, int64_t lds_bytes, void** arguments,
+                                        int device, hipStream_t stream) {
+  int current = 0;
+  hipError_t error = static_cast<hipError_t>(cudaGetDevice(&current));
+  if (error == hipSuccess && device != current)
+    error = static_cast<hipError_t>(cudaSetDevice(device));
+  // attributes are set only where they are needed: that clears an error of others that is pending
+  cudaFuncAttributes now;
+  if (error == hipSuccess)
+    error = static_cast<hipError_t>(cudaFuncGetAttributes(&now, kernel));
+  constexpr int64_t without_asking = 48 * 1024;
+  if (error == hipSuccess && lds_bytes > without_asking &&
+      now.maxDynamicSharedSizeBytes < lds_bytes)
+    error = static_cast<hipError_t>(cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(lds_bytes)));
+  constexpr int portable = 8;
+  if (error == hipSuccess && workgroups > portable && now.nonPortableClusterSizeAllowed == 0)
+    error = static_cast<hipError_t>(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  if (error == hipSuccess) {
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = static_cast<unsigned>(workgroups);
+    attributes[0].val.clusterDim.y = 1;
+    attributes[0].val.clusterDim.z = 1;
+    // else SMs stay with room for a workgroup more (trials on an H200: clusters of four at 80 % of
+    // a copy, so at 85 %)
+    attributes[1].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+    attributes[1].val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicyLoadBalancing;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>(groups));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = static_cast<size_t>(lds_bytes);
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = workgroups > 1 ? 2 : 0;
+    error = static_cast<hipError_t>(cudaLaunchKernelExC(&config, kernel, arguments));
+  }
+  if (device != current) {
+    const auto restored = static_cast<hipError_t>(cudaSetDevice(current));
+    error = error == hipSuccess ? restored : error;
+  }
+  return error;
+}
+
+} // namespace detail
+
+/// Starts `kernel`, whose one parameter is a struct, with a cluster of `workgroups` workgroups of
+/// `threads` work-items for each of `rows` rows, in as many dispatches as it takes, in order.
+/// `first` is the member by which a dispatch learns its first row. `lds_bytes`: dynamic LDS.
+template <class Arguments>
+status launch_clusters(void (*kernel)(Arguments), int64_t rows, int workgroups, int threads,
+                       int64_t Arguments::*first, Arguments arguments, hipStream_t stream,
+                       int64_t lds_bytes) {
+  device_info device;
+  if (const status outcome = stream_device(stream, device); !outcome)
+    return outcome;
+  const grid_plan grid = plan_groups(rows, threads * workgroups, max_grid_x / workgroups);
+  for (int64_t i = 0; i < grid.launches(); ++i) {
+    const grid_slice slice = grid.slice(i);
+    arguments.*first = slice.first;
+    const launch_shape shape{
+        .grid = slice.count * workgroups, .block = threads, .lds_bytes = lds_bytes};
+    if (const status outcome = detail::check_shape(shape, device); !outcome)
+      return outcome;
+    void* pointers[] = {&arguments};
+    const auto* handle = reinterpret_cast<const void*>(kernel);
+    const hipError_t error = detail::launch_cluster_kernel(
+        handle, shape.grid.x, threads, workgroups, lds_bytes, pointers, device.ordinal, stream);
+    if (error != hipSuccess)
+      return detail::launch_failure(handle, error, shape, device);
+  }
+  return {};
+}
+
+} // namespace wavetile
+
+#endif

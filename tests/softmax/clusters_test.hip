@@ -1,0 +1,205 @@
+// Long rows on NVIDIA GPUs with clusters: plans, and results on the device that is there.
+#include "softmax_case.hpp"
+
+namespace {
+
+using namespace wavetile;
+using namespace wavetile::test;
+
+const device_info hopper = describe_device("sm_90", 132);
+
+softmax_problem problem_of(data_type type, std::int64_t rows, std::int64_t columns) {
+  softmax_problem problem;
+  problem.input = problem.output = type;
+  problem.rows = rows;
+  problem.columns = columns;
+  return problem;
+}
+
+// Programs without code for sm_90 run what they would on sm_80.
+TEST(softmax_cluster_plans, are_for_long_rows_without_masks) {
+  if (!kernels::has_cluster_code(hopper))
+    GTEST_SKIP() << "compiled without code for sm_90";
+  const struct {
+    data_type type;
+    std::int64_t columns;
+    std::uint32_t parts; ///< 0: another kernel
+    int threads, readings;
+    std::int64_t lds_bytes;
+  } cases[] = {
+      {data_type::bf16, 8192, 0, 0, 0, 0},
+      {data_type::fp32, 32768, 0, 0, 0, 0},
+      // statistics of 8 waves and 64 barriers, then two steps of 16 KB; of 4 waves, four
+      {data_type::bf16, 8200, 1, 256, 1, 128 + 512 + 2 * 16384},
+      {data_type::fp16, 32768, 1, 256, 1, 128 + 512 + 65536},
+      {data_type::bf16, 131072, 4, 256, 1, 512 + 512 + 65536},
+      {data_type::fp32, 131072, 8, 128, 1, 512 + 256 + 65536},
+      {data_type::bf16, 524288, 16, 256, 1, 2048 + 512 + 65536},
+      {data_type::bf16, 1048576, 16, 256, 2, 2048 + 384 + 3 * 32768 + 0 * 128},
+      {data_type::fp32, 1048576, 16, 256, 2, 2048 + 768 + 6 * 32768},
+      {data_type::fp32, 1048580, 0, 0, 0, 0},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.columns);
+    const softmax_plan p = plan(problem_of(c.type, 500, c.columns), hopper);
+    ASSERT_TRUE(p.outcome.ok()) << p.outcome.message();
+    ASSERT_EQ(p.kernel == softmax_kernel::cluster, c.parts != 0) << p.describe().c_str();
+    if (c.parts == 0)
+      continue;
+    EXPECT_EQ(p.parts, c.parts);
+    EXPECT_EQ(p.config.threads(), c.threads);
+    EXPECT_EQ(p.readings, c.readings);
+    EXPECT_EQ(p.groups, 500 * std::int64_t{c.parts});
+    EXPECT_EQ(p.launches, 1);
+    EXPECT_EQ(p.workspace_bytes, 0);
+    EXPECT_EQ(p.lds_bytes, (c.lds_bytes + 127) / 128 * 128) << p.describe().c_str();
+    EXPECT_GE(p.part_chunks * p.parts, c.columns / p.chunk);
+    EXPECT_EQ(p.refused[static_cast<int>(softmax_kernel::cluster)], softmax_refusal::none);
+    EXPECT_NE(std::string(p.describe().c_str()).find("clusters of "), std::string::npos);
+  }
+  softmax_problem other = problem_of(data_type::bf16, 500, 131072);
+  EXPECT_NE(plan(other, describe_device("sm_80", 108)).kernel, softmax_kernel::cluster);
+  other.causal = true;
+  other.queries = 500;
+  EXPECT_NE(plan(other, hopper).kernel, softmax_kernel::cluster);
+  other.causal = false;
+  other.mask = mask_kind::keep;
+  EXPECT_NE(plan(other, hopper).kernel, softmax_kernel::cluster);
+  EXPECT_EQ(plan(other, hopper).refused[static_cast<int>(softmax_kernel::cluster)],
+            softmax_refusal::not_clustered);
+  // a part of the device on which clusters of 16 may not fit
+  EXPECT_NE(plan(problem_of(data_type::fp32, 500, 1048576), describe_device("sm_90", 60)).kernel,
+            softmax_kernel::cluster);
+}
+
+// Few rows go to all SMs where there is a workspace for that.
+TEST(softmax_cluster_plans, leave_few_rows_to_split) {
+  if (!kernels::has_cluster_code(hopper))
+    GTEST_SKIP() << "compiled without code for sm_90";
+  softmax_problem problem = problem_of(data_type::bf16, 4, 1048576);
+  EXPECT_EQ(plan(problem, hopper).kernel, softmax_kernel::cluster);
+  EXPECT_GT(plan(problem, hopper).best_workspace_bytes, 0);
+  problem.workspace_bytes = 1 << 20;
+  EXPECT_EQ(plan(problem, hopper).kernel, softmax_kernel::split);
+  problem.rows = 128; // 2048 workgroups
+  EXPECT_EQ(plan(problem, hopper).kernel, softmax_kernel::cluster);
+  EXPECT_EQ(plan(problem, hopper).best_workspace_bytes, 0);
+}
+
+template <class T>
+class softmax_clusters : public testing::Test {};
+using element_types = testing::Types<float, fp16, bf16>;
+TYPED_TEST_SUITE(softmax_clusters, element_types);
+
+// One workgroup to sixteen; steps, parts and waves that are full, short and empty; a tail or none;
+// parts that LDS holds, and longer ones.
+template <class T>
+constexpr std::int64_t widths[] = {8193,  8200,   12001,  16384,  20003,  33001,  32776, 65536,
+                                   70005, 100008, 131072, 140003, 262149, 300001, 900007};
+
+TYPED_TEST(softmax_clusters, agree_with_the_reference) {
+  for (const std::int64_t columns : widths<TypeParam>)
+    for (const bool logarithm : {false, true}) {
+      softmax_case<TypeParam> c{.rows = 3, .columns = columns, .logarithm = logarithm};
+      // a lane adds at most 32 elements of a step, in chains of 8, to those of the steps before it
+      c.chain = 48;
+      c.fill(10, static_cast<std::uint64_t>(columns));
+      c.run_and_check();
+      if (this->HasFatalFailure())
+        return;
+    }
+}
+
+TYPED_TEST(softmax_clusters, strides_addresses_and_place_change_no_bit) {
+  for (const std::int64_t columns : {9000, 70005, 262149, 700000}) {
+    softmax_case<TypeParam> dense{.rows = 3, .columns = columns};
+    dense.chain = 48;
+    dense.fill(3, 7);
+    dense.run_and_check();
+    for (const std::int64_t pad : {1, 8})
+      for (const std::size_t shift : {0u, 1u, 2u, 4u})
+        for (const bool in_place : {false, true}) {
+          auto other = dense;
+          other.x_stride = columns + pad;
+          other.y_stride = columns + 3 * pad;
+          other.x_shift = shift;
+          other.y_shift = in_place ? shift : 2 * shift;
+          other.in_place = in_place;
+          other.run();
+          ASSERT_TRUE(verify_bits(other.y, dense.y)) << columns << ", " << pad << ", " << shift;
+        }
+  }
+}
+
+TYPED_TEST(softmax_clusters, infinities_and_nans_are_as_in_other_rows) {
+  for (const std::int64_t columns : {33003, 300001})
+    for (const bool logarithm : {false, true}) {
+      softmax_case<TypeParam> c{.rows = 7, .columns = columns, .logarithm = logarithm};
+      c.chain = 48;
+      c.fill(1);
+      const auto set = [&](std::int64_t row, std::int64_t column, double value) {
+        c.x[static_cast<std::size_t>(row * columns + column)] = convert<TypeParam>(value);
+      };
+      for (std::int64_t i = 0; i < columns; ++i) {
+        set(1, i, -INFINITY);
+        if (i != columns / 2)
+          set(2, i, -INFINITY);
+        if (i < columns / 3) // whole parts
+          set(3, i, -INFINITY);
+      }
+      set(4, columns - 1, NAN); // in the tail
+      set(5, 5, INFINITY);
+      c.run_and_check();
+      if (this->HasFatalFailure())
+        return;
+      c.options.scale = -0.5f;
+      c.run_and_check();
+      if (this->HasFatalFailure())
+        return;
+    }
+}
+
+TEST(softmax_clusters_of_mixed_types, agree_with_the_reference) {
+  for (const std::int64_t columns : {40001, 270000}) {
+    softmax_case<fp16, float> a{.rows = 3, .columns = columns};
+    softmax_case<float, bf16> b{.rows = 3, .columns = columns};
+    a.chain = b.chain = 48;
+    a.fill(4);
+    b.fill(4);
+    a.run_and_check();
+    b.run_and_check();
+  }
+}
+
+TEST(softmax_clusters_in_graphs, give_the_same_bits_each_time) {
+  hipStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  constexpr std::int64_t rows = 40, columns = 200000;
+  device_buffer<bf16> x(random_normals<bf16>(rows * columns, 3)), y(rows * columns);
+  const auto call = [&] {
+    return softmax(make_view(static_cast<const bf16*>(x.data()), rows, columns),
+                   make_view(y.data(), rows, columns), {}, stream);
+  };
+  ASSERT_TRUE(call().ok());
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  const auto expected = y.download();
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  const status outcome = call();
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_TRUE(outcome.ok()) << outcome.message();
+  ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(cudaMemset(y.data(), 0xFF, rows * columns * sizeof(bf16)), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(ready, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    ASSERT_TRUE(verify_bits(y.download(), expected));
+  }
+  (void)cudaGraphExecDestroy(ready);
+  (void)cudaGraphDestroy(graph);
+  (void)cudaStreamDestroy(stream);
+}
+
+} // namespace
