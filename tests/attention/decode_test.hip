@@ -302,6 +302,25 @@ TEST(attention_decode, tiles_that_fill_the_device_take_parts_in_turn) {
 
 #endif
 
+// A NaN in a key reaches all queries of its head, in whichever part of the keys it is.
+TEST(attention_decode, nans_of_all_parts_count) {
+  for (const std::int64_t row : {3, 699})
+    for (const bool share : {false, true}) {
+      decode_case c{.q_heads = 4, .keys = {700}, .room = 700, .share = share};
+      c.fill(8);
+      auto& own = c.own[0];
+      own.k[own.k_array().dense(0, row, 1, 5)] = convert<element>(NAN);
+      c.run();
+      ASSERT_FALSE(HasFatalFailure());
+      for (std::int64_t h = 0; h < 4; ++h) {
+        ASSERT_EQ(std::isnan(c.lse[static_cast<std::size_t>(h)]), h >= 2) << row << ", " << share;
+        for (std::int64_t d = 0; d < 64; ++d)
+          ASSERT_EQ(std::isnan(as_double(own.o[own.o_array().dense(0, 0, h, d)])), h >= 2)
+              << row << ", " << share;
+      }
+    }
+}
+
 // Rows beyond the end are read as others that exist: an infinity in the last row stays one.
 TEST(attention_decode, infinities_stay_infinite) {
   for (const std::int64_t page_rows : {0, 16, 64})

@@ -13,9 +13,10 @@ namespace wavetile::kernels {
 struct part_weights {
   float before, next;
 
-  /// The sum. What counts nothing may hold anything.
+  /// The sum. A part that counts nothing may hold anything; results so far are numbers or the NaNs
+  /// that keys made, which stay.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE float sum(float results, float part) const {
-    const float kept = before == 0.0f ? 0.0f : __fmul_rn(results, before);
+    const float kept = __fmul_rn(results, before);
     return next == 0.0f ? kept : fma(next, part, kept);
   }
 };
