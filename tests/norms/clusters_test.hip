@@ -1,4 +1,4 @@
-// Long rows on NVIDIA GPUs with clusters, and 16-bit rows that are loaded ahead.
+// Long rows on NVIDIA GPUs with clusters.
 #include "norm_case.hpp"
 
 namespace {
@@ -72,6 +72,14 @@ TEST(norm_cluster_plans, are_for_long_rows) {
   EXPECT_EQ(plan(other, hopper).best_workspace_bytes, 0);
 }
 
+TEST(norm_cluster_plans, are_those_of_this_device) {
+  device_info device;
+  ASSERT_TRUE(known_device(0, device).ok());
+  if (device.arch() != architecture::sm90 || !kernels::has_cluster_code(device))
+    GTEST_SKIP() << "no clusters here";
+  EXPECT_EQ(plan(problem_of(data_type::bf16, 500, 131072), device).kernel, norm_kernel::cluster);
+}
+
 /// All additions of an element as `norm_reference` has them for rows in memory.
 template <norm_kind Kind, class T, class P = T>
 void expect_right(std::int64_t columns, double mean = 0) {
@@ -131,23 +139,6 @@ TEST(norm_clusters, strides_addresses_and_place_change_no_bit) {
     if (testing::Test::HasFatalFailure())
       return;
   }
-}
-
-// Loads of the next row: rows enough for several of each workgroup, with tails and idle lanes.
-TEST(norm_rows_ahead, agree_with_the_reference) {
-  for (const std::int64_t columns : {1030, 1537, 2048, 2600, 4099, 5120, 6001, 8192}) {
-    SCOPED_TRACE(columns);
-    norm_case<layer, bf16> a{.rows = 3000, .columns = columns, .mean = 10};
-    a.run_and_check();
-    norm_case<rms, fp16> b{.rows = 3000, .columns = columns};
-    b.run_and_check();
-    if (testing::Test::HasFatalFailure())
-      return;
-  }
-}
-TEST(norm_rows_ahead, strides_addresses_and_place_change_no_bit) {
-  for (const std::int64_t columns : {1030, 5120, 8191})
-    expect_same_bits(norm_case<layer, bf16>{.rows = 700, .columns = columns});
 }
 
 } // namespace

@@ -86,6 +86,14 @@ TEST(softmax_cluster_plans, leave_few_rows_to_split) {
   EXPECT_EQ(plan(problem, hopper).best_workspace_bytes, 0);
 }
 
+TEST(softmax_cluster_plans, are_those_of_this_device) {
+  device_info device;
+  ASSERT_TRUE(known_device(0, device).ok());
+  if (device.arch() != architecture::sm90 || !kernels::has_cluster_code(device))
+    GTEST_SKIP() << "no clusters here";
+  EXPECT_EQ(plan(problem_of(data_type::bf16, 500, 131072), device).kernel, softmax_kernel::cluster);
+}
+
 template <class T>
 class softmax_clusters : public testing::Test {};
 using element_types = testing::Types<float, fp16, bf16>;

@@ -131,9 +131,10 @@ TYPED_TEST(softmax_layout, a_million_columns) {
 }
 
 TEST(softmax_split, uses_the_workspace_it_asks_for_and_no_more) {
-  constexpr std::int64_t columns = 300000;
+  // on NVIDIA GPUs shorter ones are held by clusters
+  constexpr std::int64_t columns = WAVETILE_CUDA ? 1200000 : 300000;
   softmax_case<float> c{.rows = 3, .columns = columns};
-  c.chain = 300000.0 / 256;
+  c.chain = static_cast<double>(columns) / 256;
   c.fill(3);
   const auto view = make_view(c.x.data(), c.rows, columns);
   device_info device;

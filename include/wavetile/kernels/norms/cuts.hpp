@@ -19,11 +19,11 @@ constexpr int norm_cuts_of(norm_kernel kernel) {
 #endif
 }
 
-/// One of them; arguments as of `common_norm_config_of`, and the elements of a chunk.
+/// One of them; arguments as of `common_norm_config_of`.
 constexpr norm_config norm_config_of(norm_kernel kernel, int chunk_bytes, int loaded_bytes,
-                                     int cut = 0, [[maybe_unused]] int chunk = 4) {
+                                     int cut = 0) {
 #if WAVETILE_CUDA
-  if (norm_config own; detail::cuda_norm_cut(kernel, chunk_bytes, loaded_bytes, cut, chunk, own))
+  if (norm_config own; detail::cuda_norm_cut(kernel, chunk_bytes, loaded_bytes, cut, own))
     return own;
 #endif
   norm_config common = common_norm_config_of(kernel, chunk_bytes, loaded_bytes);
@@ -45,12 +45,10 @@ constexpr int norm_groups_of([[maybe_unused]] norm_kind kind, bool plain, norm_c
 }
 
 /// Workgroups of a launch, as a multiple of what the device holds at a time.
-constexpr int norm_turns_of([[maybe_unused]] norm_config config) {
 #if WAVETILE_CUDA
-  return detail::cuda_norm_turns(config);
+inline constexpr int norm_turns = detail::cuda_norm_turns;
 #else
-  return 1;
+inline constexpr int norm_turns = 1;
 #endif
-}
 
 } // namespace wavetile::kernels

@@ -137,7 +137,7 @@ constexpr status check_problem(const norm_problem& problem) {
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
 /// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, without residual
 /// and to a y that is not of 8 bits: up to 1 MB by clusters of up to 16 workgroups, each of which
-/// reads its part once; of rows up to 4 MB up to three eighths are read again, from L2.
+/// reads its part once; of rows up to 4 MB up to a third is read again, from L2.
 ///
 /// Rows that fit are never split, however few: the second launch would cost more than it saves. On
 /// gfx942 the longest, 256 KB, is 4,096 clocks of loads and as many of stores for one CU (64 bytes
@@ -162,8 +162,7 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   result.problem_chunks = chunks;
   result.aligned = problem.aligned;
   const auto config_for = [&](norm_kernel kernel, int cut = 0) {
-    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.loaded_bytes(), cut,
-                                   chunk);
+    return kernels::norm_config_of(kernel, problem.chunk_bytes(), problem.loaded_bytes(), cut);
   };
   // the first cut of a kernel that holds the row, -1 where none does
   const auto cut_for = [&](norm_kernel kernel) {
@@ -257,8 +256,7 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   const bool alone = result.config.waves == 16 && result.config.keeps_row() &&
                      result.config.slots * problem.loaded_bytes() >= 128;
   const int64_t resident = int64_t{device.cu_count > 0 ? device.cu_count : 1} *
-                           (alone ? 1 : 32 / result.config.waves) *
-                           kernels::norm_turns_of(result.config);
+                           (alone ? 1 : 32 / result.config.waves) * kernels::norm_turns;
   const int64_t wanted = divide_up(problem.rows, result.rows_per_group);
   result.parts = split ? static_cast<uint32_t>(parts) : 1;
   result.part_chunks = split ? part_chunks : chunks;
@@ -290,10 +288,6 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     result.lds_bytes = 2 * 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
   if (clustered)
     result.lds_bytes = cluster.lds_bytes;
-  else if (kernels::norm_goes_ahead(result.config, chunk, problem.chunk_bytes(),
-                                    problem.parameter_bytes(),
-                                    !problem.has_residual && problem.scaling == norm_scaling::none))
-    result.lds_bytes = 2 * 16 * result.config.waves;
   const int64_t elements = problem.rows * problem.columns;
   result.min_bytes_read =
       elements * (size_of(problem.input) + (problem.has_residual ? size_of(problem.residual) : 0)) +

@@ -56,7 +56,7 @@ struct norm_types {
 /// A cut that kernels for these types have under a name.
 template <class Types>
 constexpr norm_config norm_cut_for(norm_kernel kernel, int cut) {
-  return norm_config_of(kernel, Types::chunk_bytes, Types::loaded_bytes, cut, Types::chunk);
+  return norm_config_of(kernel, Types::chunk_bytes, Types::loaded_bytes, cut);
 }
 /// The first of them.
 template <class Types>
@@ -83,19 +83,6 @@ constexpr bool keeps_parameters(norm_config config, int chunk, int chunk_bytes, 
       config.slots * chunk_bytes <= 64 || (config.waves > 4 && config.slots * loaded_bytes <= 128);
   return config.keeps_row() && room &&
          config.slots * chunk * parameter_bytes <= (config.waves > 4 ? 128 : 256);
-}
-
-/// Whether the lanes of a workgroup load their next row while they work on one: see
-/// cuda/rows_ahead.hpp. `plain` as of `norm_groups_of`.
-constexpr bool norm_goes_ahead([[maybe_unused]] norm_config config, [[maybe_unused]] int chunk,
-                               [[maybe_unused]] int chunk_bytes,
-                               [[maybe_unused]] int parameter_bytes, [[maybe_unused]] bool plain) {
-#if WAVETILE_CUDA
-  return config.method == norm_method::workgroup && config.slots == 2 && chunk_bytes == 16 &&
-         plain && keeps_parameters(config, chunk, chunk_bytes, chunk_bytes, parameter_bytes);
-#else
-  return false;
-#endif
 }
 
 /// Whether there is a kernel for rows of exactly so many slots, the last of which all lanes fill

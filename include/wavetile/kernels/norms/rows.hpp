@@ -11,9 +11,6 @@
 #include <wavetile/kernels/rows/finite_bf16.hpp>
 #include <wavetile/kernels/rows/pairs.hpp>
 #include <wavetile/kernels/rows/reread.hpp>
-#if WAVETILE_CUDA
-#include <wavetile/kernels/norms/cuda/rows_ahead.hpp>
-#endif
 
 #if WAVETILE_GPU
 
@@ -375,19 +372,7 @@ template <class Types, norm_config Config, int Slots = 0, bool Full = false>
 WAVETILE_KERNEL WAVETILE_WORKGROUPS(
     Config.threads(),
     (norm_groups_for<Types, Config>)) void norm_workgroup(norm_arguments<Types> args) {
-#if WAVETILE_CUDA
-  if constexpr (goes_ahead<Types, Config>) {
-    WAVETILE_SHARED norm_ahead_storage<Config.waves> memory;
-    const row_share<Types::chunk> share(static_cast<uint32_t>(thread_id()), Config.threads(),
-                                        static_cast<uint32_t>(args.columns));
-    using parameters = row_parameters<Types, Config, Config.slots>;
-    if (rows_are_wide(args))
-      norm_rows_ahead<parameters, true, Types, Config>(args, share, workgroup_id(), memory);
-    else
-      norm_rows_ahead<parameters, false, Types, Config>(args, share, workgroup_id(), memory);
-  } else
-#endif
-      if constexpr (device_pass_supported) {
+  if constexpr (device_pass_supported) {
     using team_type = workgroup_team<Config.waves>;
     // two: what one row's last reduction still reads the next row's first must not write
     WAVETILE_SHARED typename team_type::storage memory[2];

@@ -1,7 +1,7 @@
 /// \file
 /// Which rows a cluster of workgroups takes on NVIDIA GPUs, and how they are cut.
 ///
-/// From compute capability 9.0 on, up to 16 workgroups run at a time on neighbouring SMs and write
+/// On compute capability 9.0 up to 16 workgroups run at a time on neighbouring SMs and write
 /// to each other's LDS. Each holds a part of the row in its LDS, filled by bulk copies; one barrier
 /// of them all exchanges the statistics. Registers need not hold the row, and several workgroups
 /// of other rows share the SM and load while this one waits. (Trials on an H200: one workgroup an
@@ -79,9 +79,9 @@ constexpr row_cluster row_cluster_for(const device_info& device, bool light, int
     const row_cluster_cut cut = row_cluster_cut_of(number, light);
     const int64_t workgroups = divide_up(bytes, cut.part_bytes());
     // more than 8 must fit into one of the groups of SMs that a device is made of, here at most 8
-    const bool fits =
-        workgroups <= 8 || (workgroups <= most_clustered &&
-                            device.cu_count >= 8 * divide_up(int64_t{16}, int64_t{cut.groups}));
+    const bool fits = (workgroups <= 8 && int64_t{device.cu_count} * cut.groups >= workgroups) ||
+                      (workgroups <= most_clustered &&
+                       device.cu_count >= 8 * divide_up(int64_t{16}, int64_t{cut.groups}));
     if (!fits)
       continue;
     const int64_t step_chunks = cut.step_bytes() / chunk_bytes;

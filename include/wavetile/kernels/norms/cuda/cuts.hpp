@@ -9,10 +9,7 @@ namespace wavetile::kernels::detail {
 /// Waves of the cuts of `small_workgroup`. Three, five and ten are for rows of 3072 and 5120
 /// elements and their multiples (H200: LayerNorm of 5120 bf16 at 88 % of a copy with 5 waves, at
 /// 65 % with 8; of 5120 fp32 at 93 % with 10, at 84 % with 16).
-inline constexpr int cuda_small_waves[] = {2, 3, 4, 5, 8, 10, 10, 10};
-/// Of those whose lanes hold two chunks of 16-bit elements and load the next row's meanwhile
-/// (rows_ahead.hpp; trials on an H200: LayerNorm of 8192 bf16 at 92 % of a copy in place of 85 %).
-inline constexpr int cuda_ahead_waves[] = {3, 4, 5, 6, 8, 10, 12, 16};
+inline constexpr int cuda_small_waves[] = {2, 3, 4, 5, 8, 10};
 
 /// How many cuts there are under a name.
 constexpr int cuda_norm_cuts(norm_kernel kernel) {
@@ -24,16 +21,14 @@ constexpr int cuda_norm_cuts(norm_kernel kernel) {
 /// Four 16-byte loads a lane, and as many waves as the row needs: idle ones cost what their
 /// barriers cost. False where the common cuts apply.
 constexpr bool cuda_norm_cut(norm_kernel kernel, int chunk_bytes, int loaded_bytes, int number,
-                             int chunk, norm_config& result) {
+                             norm_config& result) {
   const int slots = slots_within(16, chunk_bytes);
-  const bool ahead = chunk_bytes == 16 && loaded_bytes == 16 && chunk == 8;
   switch (kernel) {
   case norm_kernel::short_rows:
     result = {norm_method::lanes, 4, 2};
     return true;
   case norm_kernel::small_workgroup:
-    result = ahead ? norm_config{norm_method::workgroup, cuda_ahead_waves[number], 2}
-                   : norm_config{norm_method::workgroup, cuda_small_waves[number], slots};
+    result = {norm_method::workgroup, cuda_small_waves[number], slots};
     return true;
   case norm_kernel::wide_workgroup:
     if (loaded_bytes != chunk_bytes) // x and residual at a time: too many for 1024 lanes
@@ -64,9 +59,7 @@ constexpr int cuda_norm_groups(norm_kind kind, bool plain, norm_config config) {
 
 /// Workgroups that take rows in turn, as a multiple of what the SMs hold: enough that the last ones
 /// end together, few enough that each reads its weights for several rows (H200: 8 runs up to 9 %
-/// faster than 1 and than a workgroup for every row; 3 for those whose first row nothing hides).
-constexpr int cuda_norm_turns(norm_config config) {
-  return config.method == norm_method::workgroup && config.slots == 2 ? 3 : 8;
-}
+/// faster than 1 and than a workgroup for every row).
+inline constexpr int cuda_norm_turns = 8;
 
 } // namespace wavetile::kernels::detail

@@ -223,6 +223,7 @@ public:
       if (lane < workgroups_)
         instruction::store_in_cluster(static_cast<uint32_t>(__cvta_generic_to_shared(to)), lane,
                                       own);
+      __syncwarp(); // whose lanes come to the barrier together
       instruction::cluster_barrier();
     } else {
       if (lane == 0)

@@ -119,7 +119,7 @@ softmax_cluster_part(const softmax_arguments<Types>& args, unsigned char* memory
 /// A cluster of `args.parts` workgroups for each row: every workgroup reads its part once and keeps
 /// the maximum and the sum of exponentials; the results of all are exchanged, and each writes its
 /// part. Dynamic LDS as `row_cluster::lds_bytes` has it. An element of a row goes through at most
-/// at_once - 1 + 3 additions in a step, three operations for each step of the lane (16 at most, 32
+/// at_once - 1 + 3 additions in a step, three operations for each step of the lane (12 at most, 24
 /// of the longest rows), 8 in a wave and 12 in a cluster.
 template <class Types, int Cut>
 WAVETILE_KERNEL
