@@ -151,10 +151,7 @@ norm_cluster_part(const norm_arguments<Types>& args, unsigned char* memory,
     }
     if constexpr (kind == norm_kind::rms) {
       seen.squares += sum_of_chains(sums);
-    } else {
-      const int owned = Whole ? at_once : part.owned(step);
-      if (owned == 0)
-        return;
+    } else if (const int owned = Whole ? at_once : part.owned(step); owned > 0) {
       const float count = static_cast<float>(owned * chunk);
       const float mean =
           sum_of_chains(sums) * (Whole ? 1.0f / (at_once * chunk) : reciprocal(count));
