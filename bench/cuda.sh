@@ -5,7 +5,8 @@
 #   bench/cuda.sh [--sanitize | --sanitize-only] [DIRECTORY]
 #
 # DIRECTORY (build/cuda/report) gets build.log, tests.log and one JSON file for each program. With --sanitize the
-# device suites below run under compute-sanitizer, too, at last, with --sanitize-only nothing else runs.
+# device suites below run under compute-sanitizer, too, at last, with --sanitize-only nothing else runs
+# after the build.
 # Environment: CUDA_ARCHITECTURES (80;90a), JOBS (all cores),
 # CMAKE_ARGUMENTS (where GoogleTest, Google Benchmark or CLI11 are not installed:
 # -DWAVETILE_GOOGLETEST_SOURCE=… -Dbenchmark_DIR=… -DCLI11_DIR=…).

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <wavetile/config.hpp>
+#include <wavetile/launch/cuda/lds_grant.hpp>
 
 #if WAVETILE_CUDA
 
@@ -82,16 +83,8 @@ inline hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, voi
     error = hipStreamGetDevice(stream, &wanted);
   if (error == hipSuccess && wanted != current)
     error = cudaSetDevice(wanted);
-  constexpr std::size_t without_asking = 48 * 1024;
-  if (error == hipSuccess && lds_bytes > without_asking) {
-    // only where it is needed: to set an attribute clears an error of others that is pending (seen
-    // with CUDA 13.0; no other call here does)
-    cudaFuncAttributes now;
-    error = cudaFuncGetAttributes(&now, kernel);
-    if (error == hipSuccess && static_cast<std::size_t>(now.maxDynamicSharedSizeBytes) < lds_bytes)
-      error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(lds_bytes));
-  }
+  if (error == hipSuccess)
+    error = wavetile::detail::grant_lds(kernel, lds_bytes, wanted);
   if (error == hipSuccess)
     error = cudaLaunchKernel(kernel, grid, block, arguments, lds_bytes, stream);
   if (wanted != current) {

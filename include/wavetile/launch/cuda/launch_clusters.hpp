@@ -2,6 +2,7 @@
 /// Starting kernels whose workgroups form clusters.
 #pragma once
 
+#include <wavetile/launch/cuda/lds_grant.hpp>
 #include <wavetile/launch/launch.hpp>
 
 #if WAVETILE_CUDA
@@ -12,27 +13,22 @@ namespace detail {
 
 /// On the device of the stream, whatever the current one is.
 inline hipError_t launch_cluster_kernel(const void* kernel, int64_t groups, int threads,
-                                        int workgroups, int64_t lds_bytes, int64_t most_lds,
-                                        void** arguments, int device, hipStream_t stream) {
+                                        int workgroups, int64_t lds_bytes, void** arguments,
+                                        int device, hipStream_t stream) {
   int current = 0;
   hipError_t error = static_cast<hipError_t>(cudaGetDevice(&current));
   if (error == hipSuccess && device != current)
     error = static_cast<hipError_t>(cudaSetDevice(device));
-  // Attributes are set only where they are needed: that clears an error of others that is pending.
-  // The grant is for all that the device has, so that threads with other rows set the same.
-  cudaFuncAttributes now;
   if (error == hipSuccess)
-    error = static_cast<hipError_t>(cudaFuncGetAttributes(&now, kernel));
-  constexpr int64_t without_asking = 48 * 1024;
-  if (error == hipSuccess && lds_bytes > without_asking &&
-      now.maxDynamicSharedSizeBytes < lds_bytes)
-    error = static_cast<hipError_t>(cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        static_cast<int>(most_lds - static_cast<int64_t>(now.sharedSizeBytes))));
+    error = static_cast<hipError_t>(grant_lds(kernel, static_cast<std::size_t>(lds_bytes), device));
   constexpr int portable = 8;
-  if (error == hipSuccess && workgroups > portable && now.nonPortableClusterSizeAllowed == 0)
-    error = static_cast<hipError_t>(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  if (error == hipSuccess && workgroups > portable) {
+    cudaFuncAttributes now;
+    error = static_cast<hipError_t>(cudaFuncGetAttributes(&now, kernel));
+    if (error == hipSuccess && now.nonPortableClusterSizeAllowed == 0)
+      error = static_cast<hipError_t>(
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
   if (error == hipSuccess) {
     cudaLaunchAttribute attributes[2] = {};
     attributes[0].id = cudaLaunchAttributeClusterDimension;
@@ -81,9 +77,8 @@ status launch_clusters(void (*kernel)(Arguments), int64_t rows, int workgroups, 
       return outcome;
     void* pointers[] = {&arguments};
     const auto* handle = reinterpret_cast<const void*>(kernel);
-    const hipError_t error =
-        detail::launch_cluster_kernel(handle, shape.grid.x, threads, workgroups, lds_bytes,
-                                      device.lds_bytes, pointers, device.ordinal, stream);
+    const hipError_t error = detail::launch_cluster_kernel(
+        handle, shape.grid.x, threads, workgroups, lds_bytes, pointers, device.ordinal, stream);
     if (error != hipSuccess)
       return detail::launch_failure(handle, error, shape, device);
   }

@@ -43,24 +43,14 @@ public:
 #pragma unroll
       for (int i = 0; i < AtOnce; ++i)
         if (part.owns(step, i)) {
-          vec<T, Chunk> raw;
-          const T* const from = from_ + part.column(step, i);
-#pragma unroll
-          for (int e = 0; e < Chunk; ++e)
-            raw[e] = from[e];
+          const vec<T, Chunk> raw = by_elements(from_ + part.column(step, i));
           __builtin_memcpy(words_[i], &raw, sizeof raw);
         }
     }
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<float, Chunk> chunk(int i) const {
     if constexpr (Present && Ahead) {
-      vec<float, Chunk> values;
-      vec<T, Chunk> raw;
-      __builtin_memcpy(&raw, words_[i], sizeof raw);
-#pragma unroll
-      for (int e = 0; e < Chunk; ++e)
-        values[e] = convert<float>(raw[e]);
-      return values;
+      return converted(words_[i]);
     } else {
       return spread<Chunk>(static_cast<float>(Neutral));
     }
@@ -71,23 +61,16 @@ public:
                                                                    int i) const {
     if constexpr (Present) {
       const T* const from = from_ + part.column(step, i);
-      vec<T, Chunk> raw;
+      word words[words_of_chunk];
       if constexpr (Wide) {
-        word words[words_of_chunk];
 #pragma unroll
         for (int k = 0; k < words_of_chunk; ++k)
           words[k] = reinterpret_cast<const word*>(from)[k];
-        __builtin_memcpy(&raw, words, sizeof raw);
       } else {
-#pragma unroll
-        for (int e = 0; e < Chunk; ++e)
-          raw[e] = from[e];
+        const vec<T, Chunk> raw = by_elements(from);
+        __builtin_memcpy(words, &raw, sizeof raw);
       }
-      vec<float, Chunk> values;
-#pragma unroll
-      for (int e = 0; e < Chunk; ++e)
-        values[e] = convert<float>(raw[e]);
-      return values;
+      return converted(words);
     } else {
       return spread<Chunk>(static_cast<float>(Neutral));
     }
@@ -104,6 +87,25 @@ private:
   using word = wavetile::detail::conditional_t<chunk_bytes % 16 == 0, uint4, uint2>;
   static constexpr int words_of_chunk = Present ? chunk_bytes / static_cast<int>(sizeof(word)) : 1;
   static_assert(!Present || chunk_bytes % static_cast<int>(sizeof(word)) == 0);
+
+  static WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<T, Chunk> by_elements(const T* from) {
+    vec<T, Chunk> raw;
+#pragma unroll
+    for (int e = 0; e < Chunk; ++e)
+      raw[e] = from[e];
+    return raw;
+  }
+  static WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<float, Chunk>
+  converted(const word (&words)[words_of_chunk]) {
+    vec<T, Chunk> raw;
+    __builtin_memcpy(&raw, words, sizeof raw);
+    vec<float, Chunk> values;
+#pragma unroll
+    for (int e = 0; e < Chunk; ++e)
+      values[e] = convert<float>(raw[e]);
+    return values;
+  }
+
   const T* from_;
   word words_[Present && Ahead ? AtOnce : 1][words_of_chunk];
 };
