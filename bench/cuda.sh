@@ -4,10 +4,9 @@
 #
 #   bench/cuda.sh [--sanitize | --sanitize-only] [DIRECTORY]
 #
-# DIRECTORY (build/cuda/report) gets build.log, tests.log and one JSON file for each program. With --sanitize the
-# device suites below run under compute-sanitizer, too, at last, with --sanitize-only nothing else runs
-# after the build.
-# Environment: CUDA_ARCHITECTURES (80;90a), JOBS (all cores),
+# DIRECTORY (build/cuda/report) gets build.log, tests.log and one JSON file for each program. With --sanitize
+# cuda_sanitize.sh runs at last, with --sanitize-only nothing else after the build.
+# Environment: CUDA_ARCHITECTURES (that of the GPU, else 80;90a), JOBS (all cores),
 # CMAKE_ARGUMENTS (where GoogleTest, Google Benchmark or CLI11 are not installed:
 # -DWAVETILE_GOOGLETEST_SOURCE=… -Dbenchmark_DIR=… -DCLI11_DIR=…).
 set -euo pipefail
@@ -32,9 +31,15 @@ report=${1:-$build/report}
 mkdir -p "$report"
 failed=0
 
+# Code for one GPU takes half the time of code for both kinds.
+architectures=${CUDA_ARCHITECTURES:-}
+case ${architectures:-$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | sort -u)} in
+  9.0) architectures=90a ;;
+  8.*) architectures=80 ;;
+esac
 echo "[cuda] building" >&2
 # shellcheck disable=SC2086 # several arguments
-cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${CUDA_ARCHITECTURES:-80;90a}" ${CMAKE_ARGUMENTS:-} \
+cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${architectures:-80;90a}" ${CMAKE_ARGUMENTS:-} \
   > "$report/build.log"
 cmake --build $build -j "${JOBS:-$(nproc)}" >> "$report/build.log" 2>&1 || {
   grep -E 'error|FAILED' "$report/build.log" | head -n 40 >&2
@@ -43,7 +48,7 @@ cmake --build $build -j "${JOBS:-$(nproc)}" >> "$report/build.log" 2>&1 || {
 
 if [ $measure = 1 ]; then
   echo "[cuda] testing" >&2
-  ctest --test-dir $build --output-on-failure > "$report/tests.log" 2>&1 || failed=1
+  ctest --test-dir $build --output-on-failure -j "${JOBS:-$(nproc)}" > "$report/tests.log" 2>&1 || failed=1
   tail -n 20 "$report/tests.log"
   for example in quickstart decode_step transformer_block; do
     echo "[cuda] $example" >&2
@@ -64,32 +69,5 @@ if [ $measure = 1 ]; then
   fi
 fi
 
-if [ $sanitize = 1 ]; then
-  # tests provoke errors of the runtime's: those are not reported
-  check() { # <tool> <suite>
-    local log=$report/$1-$2.log filter='*' code=0
-    # racecheck takes minutes for one test of clusters
-    [ "$1" != racecheck ] || filter=-*cluster*
-    GTEST_FILTER=$filter timeout 150 compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 1 \
-      "$build/bin/$2" > "$log" 2>&1 || code=$?
-    case $code in
-      0) echo "[cuda] $1 $2: $(tail -n 1 "$log")" ;;
-      124) echo "[cuda] $1 $2: did not end in 150 s, nothing found until then" ;;
-      *)
-        echo "[cuda] $1 $2: FAILED, $(tail -n 1 "$log")"
-        return 1
-        ;;
-    esac
-  }
-  export -f check
-  export build report
-  for tool in memcheck racecheck initcheck synccheck; do
-    for suite in lds_device group_test group_copy_test wave_shuffle_test norm_test rms_norm_bf16_test \
-                 layer_norm_float_test softmax_test reduce_bf16_test attention_masks_bf16_test \
-                 attention_decode_bf16_test attention_append_bf16_test warp_device_test matmul_bf16_test \
-                 matmul_values_test matmul_forced_test; do
-      echo "$tool $suite"
-    done
-  done | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -c 'check "$0" "$1"' | tee "$report/sanitizers.log" || failed=1
-fi
+[ $sanitize = 0 ] || bench/cuda_sanitize.sh $build/bin "$report" || failed=1
 exit $failed

@@ -114,7 +114,10 @@ function(wavetile_register_hip_test name target)
   else()
     add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
     set_tests_properties(${name} PROPERTIES LABELS "hip;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-                                            RESOURCE_LOCK gpu ENVIRONMENT "${arg_ENVIRONMENT}")
+                                            ENVIRONMENT "${arg_ENVIRONMENT}")
+    if(arg_ENVIRONMENT MATCHES "WAVESIM_MEMORY") # needs much memory: one of these at a time, beside all others
+      set_tests_properties(${name} PROPERTIES RESOURCE_LOCK gpu_memory)
+    endif()
   endif()
 endfunction()
 

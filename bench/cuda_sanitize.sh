@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Runs a representative set of the device suites under compute-sanitizer's four tools, side by side.
+#
+#   bench/cuda_sanitize.sh BIN REPORT
+#
+# BIN holds the suites (build/cuda/bin); REPORT gets sanitizers.log and one log for each run. A line for each run says
+# what became of it, its seconds and the tests that ran; the last line how many runs were clean. The exit code is 1
+# unless all were: a finding, a failed test, a filter that no test matches and a run out of time all count.
+# Environment: JOBS (all cores), LIMIT_EACH (150 s) for one run and LIMIT_ALL (240 s) for all: what is not done by then
+# is ended.
+set -euo pipefail
+[ $# = 2 ] || {
+  echo "usage: bench/cuda_sanitize.sh BIN REPORT" >&2
+  exit 2
+}
+bin=$1 report=$2
+command -v compute-sanitizer > /dev/null || PATH=$PATH:/usr/local/cuda/bin
+command -v compute-sanitizer > /dev/null || {
+  echo "bench/cuda_sanitize.sh: compute-sanitizer is neither on the PATH nor in /usr/local/cuda/bin" >&2
+  exit 1
+}
+mkdir -p "$report"
+
+# Name, suite and GTest filter; those that take longest first, suites of many tests in slices that run side by side.
+# Every kernel family is here, every type of element that has code of its own, and ragged edges. Left out are
+# - suites that differ by the element type alone (attention, reductions, norms): one of them stays;
+# - of products of 8 and 64 bits what differs from bf16 by nothing else: factors, batches, large tiles, exact sums;
+# - what strides and addresses change in clusters of fp16: bf16 has the same;
+# - norms of rows that lie gigabytes apart: a shadow of all that memory;
+# - from racecheck, clusters: one test of theirs takes minutes.
+suites() {
+  local short='*sizes_around*:*few_rows*:*few_aligned_rows*:*padded*:*k_in_parts*'
+  local widths='softmax_widths*:softmax_mixed_types*:softmax_many_rows*'
+  local values='softmax_special*:softmax_magnitudes*:softmax_nan_bits*'
+  cat << END
+softmax_clusters_fp32 softmax_test softmax_clusters/0.*
+softmax_clusters_bf16 softmax_test softmax_clusters/2.*
+softmax_clusters softmax_test softmax_cluster*-softmax_clusters/0.*:softmax_clusters/2.*:*.strides*
+norm_clusters_strides norm_test norm_clusters.strides*
+norm_clusters norm_test norm_cluster*-*.strides*
+matmul_values matmul_values_test *
+group group_test *
+softmax_widths softmax_test $widths
+softmax_values softmax_test $values
+softmax softmax_test -softmax_cluster*:$widths:$values
+matmul_bf16 matmul_bf16_test *
+attention_decode attention_decode_bf16_test *
+attention_masks attention_masks_bf16_test *
+attention_lengths attention_lengths_bf16_test *
+attention_options attention_options_bf16_test *
+layer_norm layer_norm_float_test *
+rms_norm rms_norm_bf16_test *
+reduce reduce_bf16_test *
+norm_split norm_split_test *
+matmul_grouped matmul_grouped_test *
+matmul_fp64 matmul_fp64_test $short
+matmul_fp8 matmul_fp8_test $short
+matmul_int8 matmul_int8_test $short
+attention_append attention_append_bf16_test *
+norms norm_test -norm_cluster*:*beyond_32_bits*
+lds lds_device *
+matrix warp_device_test *
+matmul_epilogue matmul_epilogue_test *
+matmul_forced matmul_forced_test *
+copy group_copy_test *
+shuffle wave_shuffle_test *
+scan wave_scan_test *
+END
+}
+
+runs() {
+  local name suite filter tool
+  suites | while read -r name suite filter; do
+    for tool in racecheck memcheck initcheck synccheck; do
+      [ $tool = racecheck ] && [[ $name = *_clusters* ]] || echo "$tool $name $suite $filter"
+    done
+  done
+}
+
+check() { # <tool> <name> <suite> <filter>
+  local log=$report/$1-$2.log begin=$SECONDS left=$((ends - $(date +%s))) code=0 ran skipped what
+  if [ $left -le 0 ]; then
+    echo "[cuda] $1 $2: NOT STARTED, $LIMIT_ALL s are over"
+    return 1
+  fi
+  [ $left -lt "$LIMIT_EACH" ] || left=$LIMIT_EACH
+  # tests provoke errors of the runtime's: those are not reported
+  GTEST_FILTER=$4 timeout -k 5 "$left" compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 1 \
+    "$bin/$3" > "$log" 2>&1 || code=$?
+  ran=$(sed -n 's/^\[==========\] \([0-9]*\) tests\? .* ran\..*/\1/p' "$log")
+  skipped=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) tests\?,.*/\1/p' "$log")
+  ran=$((${ran:-0} - ${skipped:-0}))
+  what=$(grep -E 'SUMMARY|^\[  FAILED  \] [0-9]' "$log" | sed 's/^=* *//' | tr '\n' ' ') || what=$(tail -n 1 "$log")
+  case $code in
+    0) [ $ran != 0 ] && code=clean || code="FAILED, no test ran" ;;
+    124 | 137)
+      code="TIMED OUT" what="nothing found until then"
+      [ "$(grep -c '^========= ' "$log")" -le 1 ] || what="findings are in its log"
+      ;;
+    *) code=FAILED ;;
+  esac
+  echo "[cuda] $1 $2: $code, $((SECONDS - begin)) s, $ran tests, ${what% }"
+  [ "$code" = clean ]
+}
+export -f check
+export bin report LIMIT_EACH=${LIMIT_EACH:-150} LIMIT_ALL=${LIMIT_ALL:-240}
+export ends=$(($(date +%s) + LIMIT_ALL))
+# the filter's stars are for GTest
+runs | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -fc 'check "$@"' check | tee "$report/sanitizers.log" || true
+total=$(runs | wc -l) clean=$(grep -c ': clean, ' "$report/sanitizers.log" || true)
+echo "[cuda] compute-sanitizer: $clean of $total runs clean in $SECONDS s" | tee -a "$report/sanitizers.log"
+[ "$clean" = "$total" ]

@@ -1,0 +1,103 @@
+"""cuda_sanitize.sh with a stand-in for compute-sanitizer: what counts as clean, and what each tool is given."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parent / "cuda_sanitize.sh"
+# Called as: compute-sanitizer --tool <tool> --report-api-errors no --error-exitcode 1 <suite>
+STAND_IN = """#!/bin/bash
+echo "$2 ${@: -1} $GTEST_FILTER" >> "$CALLS"
+echo "========= COMPUTE-SANITIZER"
+tests="3 tests from 2 test suites ran. (5 ms total)" errors=0 code=0
+case "$BEHAVIOUR $2 ${@: -1}" in
+  "hang memcheck /suites/lds_device") sleep 30 ;;
+  "hang synccheck /suites/lds_device") echo "========= Invalid read"; sleep 30 ;;
+  "spoil racecheck /suites/lds_device") errors=2 code=1 ;;
+  "spoil memcheck /suites/lds_device") tests="0 tests from 0 test suites ran. (0 ms total)" ;;
+  "spoil initcheck /suites/lds_device") skipped=1 ;;
+  "spoil synccheck /suites/lds_device") failed=1 code=1 ;;
+  slow*) sleep 1 ;;
+esac
+echo "[==========] $tests"
+[ -z "$skipped" ] || echo "[  SKIPPED ] 3 tests, listed below:"
+[ -z "$failed" ] || echo "[  FAILED  ] 1 test, listed below:"
+echo "========= ERROR SUMMARY: $errors errors"
+exit $code
+"""
+
+
+class Sanitize(unittest.TestCase):
+    def run_script(self, behaviour="", **environment):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name)
+        tool = path / "compute-sanitizer"
+        tool.write_text(STAND_IN)
+        tool.chmod(0o755)
+        calls = path / "calls"
+        done = subprocess.run(["bash", SCRIPT, "/suites", path / "report"], text=True, capture_output=True,
+                              env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "CALLS": str(calls),
+                                   "BEHAVIOUR": behaviour, "JOBS": "8", **environment})
+        lines = done.stdout.splitlines()
+        self.assertEqual((path / "report/sanitizers.log").read_text(), done.stdout)
+        self.assertEqual(done.stderr, "")
+        calls = [line.split() for line in calls.read_text().splitlines()] if calls.exists() else []
+        return done.returncode, lines[:-1], lines[-1], calls
+
+    def only(self, lines, run):
+        found = [line for line in lines if line.startswith(f"[cuda] {run}: ")]
+        self.assertEqual(len(found), 1, lines)
+        return found[0].removeprefix(f"[cuda] {run}: ")
+
+    def test_all_are_clean(self):
+        code, lines, last, calls = self.run_script()
+        self.assertEqual(code, 0, lines)
+        self.assertRegex(last, rf"^\[cuda\] compute-sanitizer: {len(lines)} of {len(lines)} runs clean in \d+ s$")
+        self.assertRegex(self.only(lines, "memcheck lds"), r"^clean, \d+ s, 3 tests, ERROR SUMMARY: 0 errors$")
+        self.assertEqual(len(calls), len(lines))
+        suites = {tool: {tuple(rest) for name, *rest in calls if name == tool}
+                  for tool in ("memcheck", "racecheck", "initcheck", "synccheck")}
+        self.assertEqual(suites["memcheck"], suites["initcheck"])
+        self.assertEqual(suites["memcheck"], suites["synccheck"])
+        # all but lines of clusters
+        for suite, chosen in suites["memcheck"] - suites["racecheck"]:
+            self.assertIn("_cluster", chosen.split("-")[0])
+        for suite, chosen in suites["racecheck"]:
+            self.assertNotIn("cluster", chosen.split("-")[0])
+            if suite in ("/suites/softmax_test", "/suites/norm_test") and chosen.startswith("-"):
+                self.assertIn("_cluster*", chosen)
+
+    def not_clean(self, expected, behaviour, **environment):
+        code, lines, last, _ = self.run_script(behaviour, **environment)
+        self.assertEqual(code, 1)
+        self.assertIn(f": {len(lines) - len(expected)} of {len(lines)} runs clean in ", last)
+        for tool, text in expected.items():
+            self.assertRegex(self.only(lines, f"{tool} lds"), text)
+
+    def test_findings_failures_and_no_tests(self):
+        self.not_clean({"racecheck": r"^FAILED, \d+ s, 3 tests, ERROR SUMMARY: 2 errors$",
+                        "memcheck": r"^FAILED, no test ran, \d+ s, 0 tests, ",
+                        "initcheck": r"^FAILED, no test ran, \d+ s, 0 tests, ",
+                        "synccheck": r"^FAILED, \d+ s, 3 tests, \[  FAILED  \] 1 test, listed below: ERROR SUMMARY: 0 "},
+                       "spoil")
+
+    def test_out_of_time(self):
+        self.not_clean({"memcheck": r"^TIMED OUT, [12] s, 0 tests, nothing found until then$",
+                        "synccheck": r"^TIMED OUT, [12] s, 0 tests, findings are in its log$"},
+                       "hang", LIMIT_EACH="1")
+
+    def test_all_out_of_time(self):
+        begin = time.monotonic()
+        code, lines, last, calls = self.run_script("slow", LIMIT_ALL="3", JOBS="4")
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(code, 1)
+        self.assertTrue(lines[-1].endswith("NOT STARTED, 3 s are over"), lines[-1])
+        self.assertLess(len(calls), len(lines))
+
+
+if __name__ == "__main__":
+    unittest.main()
