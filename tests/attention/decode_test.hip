@@ -321,6 +321,44 @@ TEST(attention_decode, nans_of_all_parts_count) {
     }
 }
 
+// One key outweighs all others so far that their weights are 0 in fp32: its value is the result,
+// but what is not finite among the others makes a NaN of its column, whether its part of the keys
+// is the one of the large score, or comes before it or later.
+TEST(attention_decode, values_of_weight_0_count_if_they_are_not_finite) {
+  constexpr std::int64_t keys = 1500;
+  const struct {
+    std::int64_t large, spoilt;
+  } rows[] = {{0, 1}, {0, 300}, {300, 0}, {0, keys - 1}, {keys - 1, 0}, {keys / 2, 3}};
+  for (const float value : {INFINITY, -INFINITY, NAN})
+    for (const bool share : {false, true})
+      for (const auto& row : rows) {
+        decode_case c{.q_heads = 2, .kv_heads = 1, .keys = {keys}, .room = keys, .share = share};
+        c.fill(4);
+        auto& own = c.own[0];
+        for (std::int64_t h = 0; h < 2; ++h)
+          own.q[own.q_array().dense(0, 0, h, 0)] = convert<element>(16.0f);
+        own.k_array().each([&](auto, auto s, auto, auto d) {
+          own.k[own.k_array().dense(0, s, 0, d)] =
+              convert<element>(d == 0 && s == row.large ? 128.0f : 0.0f);
+        });
+        own.v[own.v_array().dense(0, row.spoilt, 0, 9)] = convert<element>(value);
+        c.run();
+        ASSERT_FALSE(HasFatalFailure());
+        for (std::int64_t h = 0; h < 2; ++h) {
+          // 16 * 128 / sqrt(64), rounded when taken to base 2 and back
+          ASSERT_NEAR(own.lse[static_cast<std::size_t>(h)], 256, 256 * 0x1p-22);
+          for (std::int64_t d = 0; d < 64; ++d) {
+            const double got = as_double(own.o[own.o_array().dense(0, 0, h, d)]);
+            if (d == 9)
+              ASSERT_TRUE(std::isnan(got)) << row.large << ", " << row.spoilt << ", " << share;
+            else
+              ASSERT_EQ(got, as_double(own.v[own.v_array().dense(0, row.large, 0, d)]))
+                  << row.large << ", " << row.spoilt << ", " << share;
+          }
+        }
+      }
+}
+
 // Rows beyond the end are read as others that exist: an infinity in the last row stays one.
 TEST(attention_decode, infinities_stay_infinite) {
   for (const std::int64_t page_rows : {0, 16, 64})

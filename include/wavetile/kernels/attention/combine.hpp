@@ -21,12 +21,13 @@ inline constexpr int attention_combine_rows = attention_wave_rows;
 /// order, so that the result is always the same bit for bit. A wave takes a row, a lane its
 /// elements lane, lane + wave_size, …; parts that saw no key count nothing, whatever they hold.
 template <class Types, int Elements>
-WAVETILE_KERNEL __attribute__((amdgpu_flat_work_group_size(256, 256))) void
-attention_combine(attention_arguments<Types> args) {
+WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(attention_combine_rows* wave_size) void attention_combine(
+    attention_arguments<Types> args) {
   if constexpr (device_pass_supported) {
     constexpr int slots = (Elements + wave_size - 1) / wave_size;
     const attention_parts& parts = args.parts;
-    const int64_t row = (args.first_group + __builtin_amdgcn_workgroup_id_x()) * 4 + wave_id();
+    const int64_t row =
+        (args.first_group + __builtin_amdgcn_workgroup_id_x()) * attention_combine_rows + wave_id();
     if (row >= parts.row_count)
       return;
     const int lane = lane_id();

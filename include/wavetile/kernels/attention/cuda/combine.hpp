@@ -59,7 +59,7 @@ WAVETILE_KERNEL WAVETILE_WORKGROUP_SIZE(attention_combine_rows* wave_size) void 
                 parts.values + ((first + next + j) * parts.row_count + row) * Elements + 2 * pair);
 #pragma unroll
       for (int j = 0; j < batch; ++j) {
-        // behind the last part: that of a lane without one, which counts nothing
+        // behind the last part: that of a lane without one, as of a part without keys
         const part_weights weights{__shfl_sync(~0u, own.before, next + j),
                                    __shfl_sync(~0u, own.next, next + j)};
         sum = weights.sum(sum, 1.0f);

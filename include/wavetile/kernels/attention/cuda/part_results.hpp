@@ -11,20 +11,22 @@ namespace wavetile::kernels {
 
 /// What the results so far and those of the next part are multiplied with.
 struct part_weights {
-  float before, next;
+  float before, next; ///< of a part that saw no key, next is `nothing`
+  static constexpr float nothing = -1;
 
-  /// The sum. A part that counts nothing may hold anything; results so far are numbers or the NaNs
-  /// that keys made, which stay.
+  /// The sum. A part that saw no key may hold anything; one whose weight is 0 counts: what is not
+  /// finite in it makes a NaN, as it would with keys of weight 0 in one part.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE float sum(float results, float part) const {
     const float kept = __fmul_rn(results, before);
-    return next == 0.0f ? kept : fma(next, part, kept);
+    return next == nothing ? kept : fma(next, part, kept);
   }
 };
 
-/// Weights relative to the largest binary logarithm of the parts so far.
+/// Weights relative to the largest binary logarithm of the parts so far; `log` is that of the next.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE part_weights weights_of(float largest_before, float largest,
                                                               float log) {
-  return {exp2(largest_before - largest), exp2(log - largest)};
+  return {exp2(largest_before - largest),
+          log == -INFINITY ? part_weights::nothing : exp2(log - largest)};
 }
 
 /// The larger of the logarithms so far and that of a part, which is -infinity without keys.
