@@ -51,6 +51,37 @@ TEST(status, names_both_numbers_of_a_limit) {
   EXPECT_STREQ(s.message(), "lds_limit: dynamic LDS = 65537, allowed: <= 65536 bytes");
 }
 
+TEST(status, names_what_of_numbers_of_elements_is_too_large) {
+  constexpr std::int64_t most = std::int64_t{1} << 58;
+  const auto message = [](auto... counts) {
+    return std::string(detail::check_elements("rows, columns", counts...).message());
+  };
+  const std::string accepted = status{}.message();
+  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, most}) {
+    EXPECT_EQ(message(count, std::int64_t{1}), accepted);
+    EXPECT_EQ(message(std::int64_t{0}, count), accepted);
+  }
+  EXPECT_EQ(message(std::int64_t{0}, most, most), accepted);
+  const std::string start = "unsupported_shape: rows, columns: ",
+                    end = "above 2^58, allowed: at most 2^58 elements";
+  EXPECT_EQ(message(most, std::int64_t{2}), start + "their product is " + end);
+  EXPECT_EQ(message(2 * most, std::int64_t{1}), start + "their product is " + end);
+  EXPECT_EQ(message(INT64_MAX, INT64_MAX), start + "their product is " + end);
+  // the product is 0
+  const std::string some = start + "one of them, or a product of some, is " + end;
+  EXPECT_EQ(message(std::int64_t{0}, 2 * most), some);
+  EXPECT_EQ(message(2 * most, std::int64_t{0}), some);
+  EXPECT_EQ(message(most, most, std::int64_t{0}), some);
+}
+
+TEST(status, powers_of_two) {
+  for (int i = 0; i < 63; ++i)
+    EXPECT_TRUE(detail::check_power_of_two("n", std::int64_t{1} << i).ok());
+  for (const std::int64_t wrong : {std::int64_t{0}, std::int64_t{-8}, std::int64_t{3}, INT64_MIN})
+    EXPECT_EQ(std::string(detail::check_power_of_two("n", wrong).message()),
+              "invalid_argument: n = " + std::to_string(wrong) + ", allowed: a power of two");
+}
+
 TEST(status, carries_64_bit_values) {
   const status s = status::failure(status_code::unsupported_shape, "columns", INT64_MIN, "x");
   EXPECT_STREQ(s.message(), "unsupported_shape: columns = -9223372036854775808, allowed: x");

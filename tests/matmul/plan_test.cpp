@@ -299,11 +299,22 @@ TEST(matmul_plan, refuses_counts_that_no_array_has) {
   problem.columns_per_output = 0;
   expect(problem, "invalid_argument: columns_per_output = 0, allowed: >= 1");
   problem = problem_of(4, 4, 4);
-  problem.k_multiple = 0;
-  expect(problem, "invalid_argument: k_multiple = 0, allowed: >= 1");
+  for (const int wrong : {0, -2, 3, 96, INT32_MIN}) {
+    problem.k_multiple = wrong;
+    expect(problem,
+           ("invalid_argument: k_multiple = " + std::to_string(wrong) + ", allowed: a power of two")
+               .c_str());
+  }
+  for (const int right : {1, 2, 128}) {
+    problem.k_multiple = right;
+    EXPECT_TRUE(plan(problem, mi300x).outcome.ok()) << right;
+  }
   expect(problem_of(INT64_MAX, INT64_MAX, INT64_MAX),
          "unsupported_shape: m, k, batches: their product is above 2^58, allowed: at most 2^58 "
          "elements");
+  expect(problem_of(0, 4, std::int64_t{1} << 59),
+         "unsupported_shape: m, k, batches: one of them, or a product of some, is above 2^58, "
+         "allowed: at most 2^58 elements");
 }
 
 TEST(matmul_plan, refuses_numbers_that_no_enumerator_has) {

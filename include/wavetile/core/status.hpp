@@ -143,7 +143,8 @@ constexpr status check_range(const char* argument, int64_t value, int64_t least,
 /// Most elements of an array in a plan: numbers of bytes made of them fit 63 bits.
 inline constexpr int64_t most_elements = int64_t{1} << 58;
 
-/// Counts whose product, and each of which, is at most `most_elements`; for counts >= 0.
+/// Counts whose product, from the left, and each of which, is at most `most_elements`, also where
+/// another is 0; for counts >= 0.
 template <class... Counts>
 constexpr status check_elements(const char* argument, Counts... counts) {
   int64_t product = 1;
@@ -153,8 +154,20 @@ constexpr status check_elements(const char* argument, Counts... counts) {
     fits = fits && count <= most_elements && !__builtin_mul_overflow(product, count, &product);
   if (fits && product <= most_elements)
     return {};
+  for (const int64_t count : all)
+    if (count == 0)
+      return status::failure(
+          status_code::unsupported_shape, argument,
+          "one of them, or a product of some, is above 2^58, allowed: at most 2^58 elements");
   return status::failure(status_code::unsupported_shape, argument,
                          "their product is above 2^58, allowed: at most 2^58 elements");
+}
+
+/// A power of two, 1 among them.
+constexpr status check_power_of_two(const char* argument, int64_t value) {
+  return value >= 1 && (value & (value - 1)) == 0
+             ? status{}
+             : status::failure(status_code::invalid_argument, argument, value, "a power of two");
 }
 
 /// A type at all.

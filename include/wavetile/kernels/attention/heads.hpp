@@ -32,10 +32,11 @@ enum class attention_choice : uint8_t {
 
 namespace kernels {
 
-/// Where K and V lie, and how many workgroups share the keys of a tile.
+/// Where K and V lie, and whether the keys of a tile may be taken in parts, by a workgroup each or,
+/// on NVIDIA GPUs, by one in turn.
 enum class attention_form : uint8_t {
-  prefill, ///< in arrays; one
-  cache,   ///< in an array or in pages; one or more
+  prefill, ///< in arrays; all together
+  cache,   ///< in an array or in pages; perhaps in parts
 };
 
 } // namespace kernels

@@ -43,14 +43,14 @@ struct attention_extents {
   int kv_rows = 0;
 };
 
-/// Most workgroups that share the keys of a tile.
+/// Most parts of the keys of a tile.
 inline constexpr int most_attention_parts = 64;
 
 /// How the keys of a tile are shared, and the pages of K and V. Of decode kernels.
 struct attention_parts {
-  int64_t parts = 1; ///< workgroups that share the keys of a tile, at most `most_attention_parts`
-  int part_keys = 0; ///< keys of each, a multiple of a step; NVIDIA: one workgroup with more keys
-                     ///< takes parts of so many in turn
+  int64_t parts = 1; ///< that a workgroup each takes, at most `most_attention_parts`
+  int part_keys = 0; ///< keys of each, a multiple of a step; NVIDIA: one workgroup for all keys of
+                     ///< a tile takes parts of so many in turn
   float* values =
       nullptr; ///< [parts][row_count][elements of v], results of the parts; null for one part
   float* logs = nullptr;          ///< [parts][row_count], binary logarithms of their sums

@@ -352,7 +352,7 @@ constexpr status check_problem(const matmul_problem& problem) {
       check_count("batches", batches),
       check_count("splits", problem.splits),
       check_count("columns_per_output", problem.columns_per_output, 1),
-      check_count("k_multiple", problem.k_multiple, 1),
+      check_power_of_two("k_multiple", problem.k_multiple),
       check_count("workspace_bytes", problem.workspace_bytes),
       check_elements("m, k, batches", problem.m, problem.k, batches),
       check_elements("k, n, batches", problem.k, problem.n, batches),

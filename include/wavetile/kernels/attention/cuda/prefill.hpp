@@ -569,7 +569,7 @@ private:
   }
 };
 
-/// One tile of queries a workgroup; of decode kernels one part of its keys.
+/// One tile of queries a workgroup; of decode kernels one part of its keys, or all in turn.
 template <class Types, attention_config Config>
 WAVETILE_KERNEL __launch_bounds__(Config.threads(), Config.occupancy) void attention_prefill(
     const __grid_constant__ attention_arguments<Types> args) {
