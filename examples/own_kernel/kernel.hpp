@@ -4,6 +4,10 @@
 ///
 ///     y = x w^T + bias                       rows x columns, fp32 in registers only
 ///     scale[i,j] = max |y| of tile (i,j) / 127,  q = y / scale, rounded to int8
+///
+/// A scale is at least 2^-126, the least with a reciprocal in fp32, so numbers of tiny tiles become
+/// small ones and those of a tile of zeros 0. What is not finite in a tile makes its scale so, too:
+/// NaN, else infinity; its q then mean nothing.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -95,15 +99,16 @@ __global__ __launch_bounds__(threads, 2) void scaled_product(arguments args) {
   float largest = 0;
   wavetile::transform(sum, down, right, lane, [&](float y, int r, int c) {
     y = r < rows && c < columns ? y + bias : 0.0f;
-    largest = fmaxf(largest, fabsf(y));
+    largest = wavetile::maximum(largest, fabsf(y)); // NaN where one is, which fmaxf drops
     return y;
   });
 
   // 6. The largest of the workgroup, in all its work-items; then to 8 bits, to nearest.
   largest = largest_of_group::to_all(largest, wavetile::op::maximum{}, memory.largest);
+  const float scale = wavetile::maximum(largest / 127, 0x1p-126f);
   if (wavetile::thread_id() == 0)
-    args.scale(blockIdx.y, blockIdx.x) = largest / 127;
-  const float factor = largest > 0 ? 127 / largest : 0;
+    args.scale(blockIdx.y, blockIdx.x) = scale;
+  const float factor = 1 / scale;
   wavetile::transform(sum, 0, 0, lane, [&](float y, int, int) { return y * factor; });
   wavetile::store_accumulator(args.q, sum, row + down, column + right);
 }
