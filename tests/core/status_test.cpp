@@ -108,6 +108,27 @@ TEST(status, every_failure_has_a_name_of_its_own) {
   EXPECT_EQ(names.size(), static_cast<size_t>(status_code::runtime_error) + 1);
 }
 
+TEST(text, copies_are_equal_and_go_on) {
+  fixed_text<12> first;
+  first.append("abc");
+  fixed_text<12> second = first;
+  EXPECT_STREQ(second.append("def").c_str(), "abcdef");
+  EXPECT_STREQ(first.c_str(), "abc");
+  const fixed_text<12>& same = second;
+  second = same;
+  EXPECT_STREQ(second.c_str(), "abcdef");
+  second = first; // shorter than what was there
+  EXPECT_STREQ(second.append(7).c_str(), "abc7");
+  EXPECT_EQ(second.length(), 4);
+  second.append("much too long");
+  const fixed_text<12> cut = second;
+  EXPECT_STREQ(cut.c_str(), second.c_str());
+  EXPECT_STREQ(cut.c_str(), "abc7much...");
+  static_assert(fixed_text<12>(fixed_text<12>().append("x")).length() == 1);
+  constexpr status outcome = status::failure(status_code::null_pointer, "x", "null");
+  static_assert(outcome.message()[0] == 'n' && status(outcome).argument()[0] == 'x');
+}
+
 TEST(text, formats_numbers) {
   fixed_text<64> text;
   text.append(0).append(' ').append(-1).append(' ').append(~uint64_t{0});

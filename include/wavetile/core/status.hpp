@@ -41,8 +41,8 @@ constexpr const char* name_of(status_code code) {
 ///       std::fprintf(stderr, "%s\n", s.message());
 class [[nodiscard]] status {
 public:
-  /// Success.
-  constexpr status() = default;
+  /// Success. (Not defaulted: `{}` would fill all of the object with zeros first.)
+  constexpr status() {}
 
   /// Failure whose text is `detail`: "code: argument: detail".
   static constexpr status failure(status_code code, const char* argument, const char* detail) {

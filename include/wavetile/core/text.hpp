@@ -12,7 +12,21 @@ class fixed_text {
   static_assert(Capacity >= 8, "a fixed_text holds at least a few characters");
 
 public:
-  constexpr fixed_text() = default;
+  /// Nothing behind the text is written, so that a `status` of success costs a call next to
+  /// nothing; in constant evaluation, which wants all of an object, everything is.
+  constexpr fixed_text() {
+    text_[0] = '\0';
+    if (__builtin_is_constant_evaluated())
+      for (char& character : text_)
+        character = '\0';
+  }
+  constexpr fixed_text(const fixed_text& other) : fixed_text() { *this = other; }
+  constexpr fixed_text& operator=(const fixed_text& other) {
+    length_ = other.length_;
+    for (int i = 0; i <= other.length_; ++i)
+      text_[i] = other.text_[i];
+    return *this;
+  }
 
   constexpr fixed_text& append(const char* text) {
     for (; text != nullptr && *text != '\0'; ++text)
@@ -58,7 +72,7 @@ private:
   }
 
   int length_ = 0;
-  char text_[Capacity] = {};
+  char text_[Capacity];
 };
 
 } // namespace wavetile
