@@ -43,6 +43,13 @@ class [[nodiscard]] status {
 public:
   /// Success. (Not defaulted: `{}` would fill all of the object with zeros first.)
   constexpr status() {}
+  constexpr status(const status&) = default;
+  /// Returns nothing: nvcc takes a reference to a status that is dropped for a dropped status.
+  constexpr void operator=(const status& other) {
+    code_ = other.code_;
+    argument_ = other.argument_;
+    message_ = other.message_;
+  }
 
   /// Failure whose text is `detail`: "code: argument: detail".
   static constexpr status failure(status_code code, const char* argument, const char* detail) {
