@@ -69,5 +69,5 @@ if [ $measure = 1 ]; then
   fi
 fi
 
-[ $sanitize = 0 ] || bench/cuda_sanitize.sh $build/bin "$report" || failed=1
+[ $sanitize = 0 ] || bash bench/cuda_sanitize.sh $build/bin "$report" || failed=1
 exit $failed
