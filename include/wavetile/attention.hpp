@@ -172,6 +172,10 @@ status run_attention(attention_call& call, const typename Types::mask_element* m
                        static_cast<int>(arrays.rows(arrays.k))};
   arguments.order = attention_order(problem.batch, problem.q_heads / chosen.packed_heads,
                                     chosen.tiles, chosen.xcds);
+#if WAVETILE_CUDA
+  arguments.sections = tile_sections(problem.batch, problem.q_heads / chosen.packed_heads,
+                                     chosen.tiles, chosen.groups);
+#endif
   arguments.group = divider(problem.group());
   arguments.query_heads = problem.q_heads;
   arguments.packed = static_cast<int>(chosen.packed_heads);

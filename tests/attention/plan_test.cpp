@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -157,6 +158,52 @@ TEST(attention_order, counts_in_64_bits) {
   const kernels::attention_order order(3000000000, 64, 3, 8);
   const std::int64_t last = std::int64_t{3000000000} * 64 * 3 - 1;
   const kernels::attention_tile tile = order.of(last);
+  EXPECT_EQ(tile.batch, 2999999999);
+  EXPECT_EQ(tile.head, 63);
+  EXPECT_EQ(tile.tile, 0);
+}
+
+// Workgroups that take tiles by turns take each once, and work alike: a tile costs as many steps as
+// its place under a causal mask, and half a step more.
+TEST(attention_sections, take_each_tile_once_and_share_evenly) {
+  const struct {
+    std::int64_t batches, heads, tiles, workgroups;
+    double most; // times the average
+  } cases[] = {{16, 16, 8, 132, 1.07},  {8, 16, 16, 132, 1.07},  {4, 16, 32, 132, 1.07},
+               {2, 16, 64, 132, 1.07},  {1, 16, 128, 132, 1.07}, {3, 29, 24, 132, 1.07},
+               {1, 8, 256, 132, 1.07},  {16, 32, 6, 132, 1.07},  {1, 32, 86, 132, 1.07},
+               {1, 1, 1, 1, 1.0},       {2, 3, 5, 30, 2.0},      {5, 7, 3, 4, 1.1},
+               {1, 1000, 1, 132, 1.07}, {1, 1, 4000, 3, 1.01}};
+  for (const auto& c : cases) {
+    const kernels::tile_sections sections(c.batches, c.heads, c.tiles, c.workgroups);
+    ASSERT_EQ(sections.tiles, c.batches * c.heads * c.tiles);
+    std::vector<int> seen(static_cast<std::size_t>(sections.tiles));
+    double all = 0, most = 0;
+    for (std::int64_t own = 0; own < c.workgroups; ++own) {
+      double steps = 0;
+      for (std::int64_t turn = 0;; ++turn) {
+        const std::int64_t number = kernels::tile_sections::number_of(turn, own, c.workgroups);
+        if (number >= sections.tiles)
+          break;
+        const kernels::attention_tile tile = sections.of(number);
+        ASSERT_TRUE(tile.batch >= 0 && tile.batch < c.batches && tile.head >= 0 &&
+                    tile.head < c.heads && tile.tile >= 0 && tile.tile < c.tiles);
+        ++seen[static_cast<std::size_t>((tile.batch * c.heads + tile.head) * c.tiles + tile.tile)];
+        steps += static_cast<double>(tile.tile) + 1.5;
+      }
+      all += steps;
+      most = std::max(most, steps);
+    }
+    for (const int times : seen)
+      ASSERT_EQ(times, 1);
+    EXPECT_LE(most, c.most * all / static_cast<double>(c.workgroups))
+        << c.batches << " x " << c.heads << " heads of " << c.tiles << " tiles";
+  }
+}
+
+TEST(attention_sections, count_in_64_bits) {
+  const kernels::tile_sections sections(3000000000, 64, 3, 132);
+  const kernels::attention_tile tile = sections.of(sections.tiles - 1);
   EXPECT_EQ(tile.batch, 2999999999);
   EXPECT_EQ(tile.head, 63);
   EXPECT_EQ(tile.tile, 0);

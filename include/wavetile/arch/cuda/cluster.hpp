@@ -37,6 +37,10 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void arrive_with_bytes(uint32_t barrier, i
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+/// Arrives when all copies of `cp.async` that this lane has started before are done.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void arrive_after_copies(uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
 /// Waits until the phase of this parity (the first has 0) is complete.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_phase(uint32_t barrier, uint32_t parity) {
   asm volatile("{\n\t.reg .pred done;\nagain_%=:\n\t"

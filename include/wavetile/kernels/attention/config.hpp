@@ -48,8 +48,12 @@ struct attention_config {
             int64_t{(head.v + 31) / 32 * 32} * (keys > 64 ? 2 * keys : 128)) *
            buffers();
   }
-  constexpr int buffers() const { return alternates ? 2 : 1; } ///< of a step's tiles
-  constexpr int64_t dynamic_lds_bytes() const { return 0; }    ///< of `lds_bytes`
+  constexpr int buffers() const { return alternates ? 2 : 1; }             ///< of a step's tiles
+  constexpr int64_t dynamic_lds_bytes() const { return 0; }                ///< of `lds_bytes`
+  constexpr int64_t workgroups(int64_t tiles, int) const { return tiles; } ///< for so many tiles
+  constexpr const char* waves_text() const {                               ///< for `describe`
+    return alternates ? " waves that alternate, " : " waves, ";
+  }
   friend constexpr bool operator==(const attention_config&, const attention_config&) = default;
 };
 
@@ -118,6 +122,10 @@ constexpr int attention_cut_for(const attention_cut_facts& facts) {
                  divide_up(int64_t{facts.compute_units}, facts.outer < 1 ? int64_t{1} : facts.outer)
              ? 1
              : 0;
+}
+/// Where independent waves are asked for.
+constexpr int attention_independent_cut(const attention_cut_facts&) {
+  return 0;
 }
 
 } // namespace kernels

@@ -9,6 +9,7 @@
 #include <wavetile/kernels/attention/count_scores.hpp>
 #include <wavetile/kernels/attention/visibility.hpp>
 #include <wavetile/kernels/rows/causal.hpp>
+#include <wavetile/kernels/rows/cluster.hpp>
 #include <wavetile/kernels/softmax/config.hpp>
 
 namespace wavetile {
@@ -153,7 +154,11 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
   const auto product = [](int64_t a, int64_t b) { return saturated_product(a, b); };
   const int64_t rows = product(problem.queries, result.packed_heads);
   const int64_t outer = product(problem.batch, problem.q_heads / result.packed_heads);
-  int cut = attention_cut_for({form, rows, outer, device.cu_count});
+  attention_cut_facts facts{form, rows, outer, device.cu_count};
+#if WAVETILE_CUDA
+  facts.warpgroups = has_cluster_code(device);
+#endif
+  int cut = attention_cut_for(facts);
   if (problem.kernel != attention_choice::automatic) {
     const bool known = problem.kernel == attention_choice::independent ||
                        problem.kernel == attention_choice::alternating;
@@ -162,8 +167,9 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
           status_code::invalid_argument, "kernel", static_cast<int64_t>(problem.kernel),
           form == attention_form::prefill ? "automatic, independent, alternating"
                                           : "automatic, for queries over a cache");
-    cut = problem.kernel == attention_choice::alternating ? 1 : 0;
-    if (cut == 1 && (!attention_alternates(*head) || problem.mask != mask_kind::none) &&
+    const bool alternating = problem.kernel == attention_choice::alternating;
+    cut = alternating ? 1 : attention_independent_cut(facts);
+    if (alternating && (!attention_alternates(*head) || problem.mask != mask_kind::none) &&
         result.outcome.ok())
       result.outcome =
           status::failure(status_code::unsupported_shape, "kernel",
@@ -174,7 +180,7 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
   result.register_limit = config.register_limit();
   result.lds_bytes = config.lds_bytes();
   result.tiles = divide_up(rows, config.rows());
-  result.groups = product(outer, result.tiles);
+  result.groups = config.workgroups(product(outer, result.tiles), device.cu_count);
 
   const auto visible = visibility_of(problem.causal, problem.anchor, problem.window);
   const auto queries = static_cast<int>(problem.queries);
@@ -225,7 +231,7 @@ constexpr fixed_text<800> attention_plan::describe() const {
       .append(config.rows())
       .append(" rows in ")
       .append(config.waves)
-      .append(config.alternates ? " waves that alternate, " : " waves, ")
+      .append(config.waves_text())
       .append(config.keys)
       .append(" keys a step, heads of ")
       .append(config.head.qk)

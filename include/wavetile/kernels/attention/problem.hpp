@@ -6,6 +6,7 @@
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/kernels/attention/config.hpp>
 #include <wavetile/kernels/attention/schedule.hpp>
+#include <wavetile/kernels/attention/sections.hpp>
 #include <wavetile/kernels/attention/visibility.hpp>
 #include <wavetile/kernels/softmax/problem.hpp>
 
@@ -73,6 +74,9 @@ struct attention_arguments {
   attention_steps q_steps, k_steps, v_steps, o_steps, mask_steps, lse_steps;
   attention_extents extents;
   attention_order order;
+#if WAVETILE_CUDA
+  tile_sections sections; ///< where workgroups have several tiles, instead of `order`
+#endif
   attention_parts parts;
   divider group;       ///< query heads of one head of k and v
   int64_t first_group; ///< of this launch

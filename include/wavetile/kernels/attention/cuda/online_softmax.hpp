@@ -59,6 +59,17 @@ struct online_softmax {
   }
 };
 
+/// Whether exponents of a query are so large that `base`, which is rounded, may lie further from
+/// the exact product of the largest score and the scale than P's type can tell: more than half an
+/// ulp below 1, where 2^15 (2^12 of fp16) have 2^-9 (2^-12) at most. Then the products are
+/// rounded, too, before the difference is formed; for each query by itself, so that its bits do
+/// not depend on its neighbours.
+template <class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool is_far(float base) {
+  constexpr float limit = wavetile::detail::is_same_v<T, fp16> ? 0x1p12f : 0x1p15f;
+  return base > limit || base < -limit;
+}
+
 /// Two probabilities as 16-bit `T`, `low` in the lower bits, rounded to nearest even.
 template <class T>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t pack_probabilities(float low, float high) {

@@ -12,6 +12,7 @@
 #include <wavetile/kernels/attention/cuda/loader.hpp>
 #include <wavetile/kernels/attention/cuda/online_softmax.hpp>
 #include <wavetile/kernels/attention/cuda/part_results.hpp>
+#include <wavetile/kernels/attention/cuda/warpgroup_prefill.hpp>
 #include <wavetile/kernels/attention/sequence.hpp>
 
 #if WAVETILE_CUDA
@@ -142,16 +143,6 @@ class attention_kernel {
       }
   }
 
-  /// Whether exponents of a query are so large that `base`, which is rounded, may lie further from
-  /// the exact product of the largest score and the scale than P's type can tell: more than half an
-  /// ulp below 1, where 2^15 (2^12 of fp16) have 2^-9 (2^-12) at most. Then the products are
-  /// rounded, too, before the difference is formed; for each query by itself, so that its bits do
-  /// not depend on its neighbours.
-  WAVETILE_DEVICE static bool is_far(float base) {
-    constexpr float limit = wavetile::detail::is_same_v<T, fp16> ? 0x1p12f : 0x1p15f;
-    return base > limit || base < -limit;
-  }
-
   /// Probabilities, and P V: those of 16 keys at a time, so that the matrix units are busy
   /// meanwhile. Spoils the scores.
   template <int Halves>
@@ -165,7 +156,7 @@ class attention_kernel {
 #pragma unroll
       for (int h = 0; h < Halves; ++h) {
         base[m][h] = softmax_[m][h].base();
-        any_far = any_far || is_far(base[m][h]);
+        any_far = any_far || is_far<T>(base[m][h]);
       }
     if (wave::any(any_far)) {
 #pragma unroll
@@ -176,7 +167,7 @@ class attention_kernel {
           for (int i = 0; i < 2 * Halves; ++i) {
             float& score = scores[m][part].value[i];
             const float of = base[m][i / 2];
-            score = is_far(of) ? __fsub_rn(__fmul_rn(score, scale), of) : fma(score, scale, -of);
+            score = is_far<T>(of) ? __fsub_rn(__fmul_rn(score, scale), of) : fma(score, scale, -of);
           }
       scale = 1;
 #pragma unroll
@@ -286,17 +277,22 @@ public:
       : args_(args), lane_(thread_id() % 32), wave_(wave_id()), memory_(memory),
         query_address_(lane_), key_address_(lane_), value_address_(lane_), output_{} {}
 
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run() {
-    const tile_work work = find_work();
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run(const attention_tile& own) {
+    const tile_work work = find_work(own);
     if (work.tile_row >= work.rows.count) // behind its rows
       return;
     run_tile(work);
-    store(work);
+    if (has_rows())
+      store(work);
   }
 
 private:
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE tile_work find_work() const {
-    attention_tile own = args_.order.of(args_.first_group + instruction::workgroup_x());
+  /// Whether the wave has rows, of its own or shared.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool has_rows() const {
+    return Config.copying_waves == 0 || wave_ < Config.waves - Config.copying_waves;
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE tile_work find_work(attention_tile own) const {
     tile_work work;
     work.part = 0;
     if constexpr (Types::form != attention_form::prefill) {
@@ -334,7 +330,7 @@ private:
       end = args_.parts.parts > 1 && last < end ? static_cast<int>(last) : end;
     }
     const key_range low = keys_of(wave_row), high = keys_of(wave_row + Config.rows_of_wave() - 1);
-    const bool works = wave_row < rows.count;
+    const bool works = wave_row < rows.count && has_rows();
     const key_range any{low.begin, works ? high.end : 0}, every{high.begin, low.end};
 
     const bool q_array = extents.q_begin != nullptr, kv_array = extents.kv_begin != nullptr;
@@ -569,12 +565,32 @@ private:
   }
 };
 
-/// One tile of queries a workgroup; of decode kernels one part of its keys, or all in turn.
+/// One tile of queries a workgroup; of decode kernels one part of its keys, or all in turn. With
+/// warpgroups a workgroup has as many tiles as the grid leaves it.
 template <class Types, attention_config Config>
 WAVETILE_KERNEL __launch_bounds__(Config.threads(), Config.occupancy) void attention_prefill(
     const __grid_constant__ attention_arguments<Types> args) {
-  extern __shared__ __align__(128) unsigned char attention_memory[];
-  attention_kernel<Types, Config>(args, instruction::lds_address(attention_memory)).run();
+  extern __shared__ __align__(1024) unsigned char attention_memory[];
+  const uint32_t memory = instruction::lds_address(attention_memory);
+  if constexpr (Config.warpgroups == 0) {
+    attention_kernel<Types, Config>(args, memory)
+        .run(args.order.of(args.first_group + instruction::workgroup_x()));
+  } else {
+#if WAVETILE_WARPGROUP_MMA
+    attend_by_warpgroups<Types, Config>(args, memory);
+#else
+    // code for plain sm_90: the same workgroups without `wgmma`; no other device is given these
+    if constexpr (has_clusters) {
+      constexpr attention_config by_waves = without_warpgroups(Config);
+#pragma unroll 1
+      for (int64_t number = instruction::workgroup_x(); number < args.sections.tiles;
+           number += gridDim.x) {
+        attention_kernel<Types, by_waves>(args, memory).run(args.sections.of(number));
+        group::barrier();
+      }
+    }
+#endif
+  }
 }
 
 } // namespace wavetile::kernels

@@ -1,0 +1,158 @@
+/// \file
+/// The warpgroup that brings Q, K and V to LDS for those that multiply by `wgmma`.
+#pragma once
+
+#include <wavetile/kernels/attention/cuda/online_softmax.hpp>
+#include <wavetile/kernels/attention/cuda/warpgroup_tiles.hpp>
+
+#if WAVETILE_WARPGROUP_MMA
+
+namespace wavetile::kernels {
+
+/// What the queries are multiplied with so that a score times `exponent_scale` is an exponent and
+/// that is not negative: caps and masks need exponents in between, and leave 1.
+template <class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float query_factor(const attention_arguments<Types>& args) {
+  return Types::mask::kind == mask_kind::additive || args.cap != 0 || args.score_scale > 0 ? 1.0f
+         : args.score_scale < 0                                                            ? -1.0f
+                                                                                           : 0.0f;
+}
+template <class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE float exponent_scale(const attention_arguments<Types>& args) {
+  const float scale = args.score_scale < 0 ? -args.score_scale : args.score_scale;
+  return Types::mask::kind == mask_kind::additive || args.cap != 0 || scale == 0 ? 1.0f : scale;
+}
+
+template <class Types, attention_config Config>
+class warpgroup_loader {
+  using T = typename Types::input;
+  using memory_map = warpgroup_memory<Config>;
+  static constexpr int threads = 128;
+
+  const attention_arguments<Types>& args_;
+  const memory_map memory_;
+  const int thread_;
+
+  /// This lane's share is there, or will be when its copies are done.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void arrive(uint32_t barrier, bool copies) {
+    if (copies)
+      instruction::arrive_after_copies(barrier);
+    else
+      instruction::arrive(barrier);
+  }
+
+  /// `Rows` rows from row `first` on, to the tile at `to`; rows beyond the last become zero.
+  template <int Rows, int Elements>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load(uint32_t to,
+                                                  const row_source<attention_form::prefill>& source,
+                                                  bool aligned, int first) const {
+    using layout = warpgroup_rows<Rows, Elements>;
+    constexpr int chunks = Elements / 8, at_once = threads / chunks;
+    static_assert(Rows % at_once == 0 && at_once % 8 == 0);
+    const int row = thread_ / chunks, chunk = thread_ % chunks;
+    const int left = source.rows - first - row;
+    const uint32_t own = to + layout::chunk_byte(row, chunk);
+    const char* from = source.data + (first + row) * source.row_bytes + 16 * chunk;
+    if (aligned) {
+#pragma unroll
+      for (int i = 0; i < Rows; i += at_once) {
+        instruction::copy_async(own + static_cast<uint32_t>(i * 128), from, i < left ? 16 : 0);
+        from += at_once * source.row_bytes;
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < Rows; i += at_once) {
+      uint32_t words[4] = {};
+      if (i < left)
+        wavetile::detail::load_anywhere(words, from);
+      store_chunk(own + static_cast<uint32_t>(i * 128), words);
+      from += at_once * source.row_bytes;
+    }
+  }
+
+  /// The tile's queries, times the factor.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_queries(const T* from,
+                                                          const tile_work& work) const {
+    using layout = typename memory_map::query_rows;
+    constexpr int chunks = Config.head.qk / 8, at_once = threads / chunks;
+    const int chunk = thread_ % chunks;
+    const auto source = [&](int row) {
+      const auto place = work.rows.of(work.tile_row + row);
+      return from + place.head * args_.q_steps.head + place.query * args_.q_steps.row + 8 * chunk;
+    };
+    const float factor = query_factor(args_);
+    const bool copies = factor == 1.0f && in_chunks(from, args_.q_steps);
+    if (copies) {
+#pragma unroll 4
+      for (int row = thread_ / chunks; row < Config.rows(); row += at_once)
+        instruction::copy_async(memory_.base + layout::chunk_byte(row, chunk), source(row));
+    } else {
+#pragma unroll 1
+      for (int row = thread_ / chunks; row < Config.rows(); row += at_once) {
+        uint32_t words[4];
+        wavetile::detail::load_anywhere(words, source(row));
+        if (factor != 1.0f)
+          for (uint32_t& word : words)
+            word = pack_probabilities<T>(
+                convert<float>(T::from_bits(static_cast<uint16_t>(word))) * factor,
+                convert<float>(T::from_bits(static_cast<uint16_t>(word >> 16))) * factor);
+        store_chunk(memory_.base + layout::chunk_byte(row, chunk), words);
+      }
+    }
+    arrive(memory_.queries_there(), copies);
+  }
+
+public:
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE warpgroup_loader(const attention_arguments<Types>& args,
+                                                         uint32_t memory, int thread)
+      : args_(args), memory_{memory}, thread_(thread) {}
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run() const {
+    ring_place<Config.stages> place;
+    uint32_t queries_round = 0;
+    each_tile<Config>(args_, [&](const tile_work& work, int begin, int end) {
+      if (begin >= end)
+        return;
+      const bool q_array = args_.extents.q_begin != nullptr;
+      const bool kv_array = args_.extents.kv_begin != nullptr;
+      const int64_t kv_head = args_.group.quotient(work.rows.first_head);
+      const auto source = [&](const T* data, const attention_steps& steps) {
+        return row_source<attention_form::prefill>{
+            reinterpret_cast<const char*>(
+                data + offset_of(steps, kv_array, work.batch, kv_head, work.kv.first)),
+            steps.row * static_cast<int64_t>(sizeof(T)),
+            0,
+            nullptr,
+            work.kv.length,
+            0,
+            0};
+      };
+      const auto keys = source(args_.k, args_.k_steps), values = source(args_.v, args_.v_steps);
+      const bool copies_keys = keys.aligned(), copies_values = values.aligned();
+#pragma unroll 1
+      for (int first = begin; first < end; first += Config.keys) {
+        const uint32_t key = memory_.keys_there(place.slot),
+                       value = memory_.values_there(place.slot);
+        instruction::wait_for_phase(memory_map::free(key), place.round ^ 1);
+        load<Config.keys, Config.head.qk>(memory_.keys(place.slot), keys, copies_keys, first);
+        arrive(key, copies_keys);
+        if (first == begin) {
+          instruction::wait_for_phase(memory_map::free(memory_.queries_there()), queries_round ^ 1);
+          queries_round ^= 1;
+          load_queries(args_.q + offset_of(args_.q_steps, q_array, work.batch, 0, work.q.first),
+                       work);
+        }
+        instruction::wait_for_phase(memory_map::free(value), place.round ^ 1);
+        load<Config.keys, Config.head.v>(memory_.values(place.slot), values, copies_values, first);
+        arrive(value, copies_values);
+        place.advance();
+      }
+    });
+    instruction::wait_copies<0>();
+  }
+};
+
+} // namespace wavetile::kernels
+
+#endif
