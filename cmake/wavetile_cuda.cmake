@@ -4,7 +4,7 @@
 #   wavetile_cuda_target(<target>)   flags and language of an existing target
 #
 # Architectures: CMAKE_CUDA_ARCHITECTURES, else 80 and 90a. No device is ever probed. Only code for 90a has wgmma, by
-# which 16-bit products are computed on H100 and H200; that for 90 takes mma.sync.
+# which 16-bit products and attention are computed on H100 and H200; that for 90 takes mma.sync.
 include_guard(GLOBAL)
 
 if(NOT CMAKE_CUDA_ARCHITECTURES)

@@ -269,7 +269,7 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// shows it the keys up to there, a window those from `left` before to `right` after. A query that
 /// sees no key gets zeros and an LSE of -infinity. Blocks of 64 keys (32 for more than 128
 /// elements, and on gfx942 for 128 with an additive mask) that a wave's 32 rows (16 or 32 on NVIDIA
-/// GPUs) do not see cost nothing.
+/// GPUs) do not see cost nothing; with `wgmma`, blocks of 128 keys and 64 rows.
 ///
 /// Arithmetic: scores and softmax in fp32; p relative to a running maximum, rounded to the type of
 /// v (nearest; ties to even, of bf16 on gfx942 up) for the product with v, summed unrounded;
@@ -286,13 +286,16 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 ///
 /// Which kernel runs: `plan(attention_problem_of(q, k, v, o, options), device)`, or with
 /// `options.kernel` the one asked for, or none; bits of results do not depend on it. LDS at most 64
-/// KiB a workgroup, no scratch. NVIDIA GPUs (sm_80, sm_90): mma.sync, at most 96 KiB of shared
-/// memory, which is filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and
-/// more keep up to 40 bytes of a lane in local memory. Errors: extents that do not go together,
-/// heads without a kernel, a last stride other than 1, null or misaligned pointers, outputs that
-/// overlap anything, element types without a kernel, a scale that is not finite or not so times
-/// log2(e), a negative softcap or window, a `kernel` that there is not, device without code.
-/// Whatever the error, o and lse are untouched.
+/// KiB a workgroup, no scratch. NVIDIA GPUs: mma.sync, at most 96 KiB of shared memory, which is
+/// filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and more keep up to
+/// 40 bytes of a lane in local memory. Compute capability 9.0, heads of 64 and 128: as many
+/// workgroups as there are multiprocessors, which take tiles by turns and have up to 193 KiB; in
+/// code for sm_90a they multiply by wgmma (not with -rdc=true, where the compiler waits for each
+/// product), in code for plain sm_90, which is slower, by mma.sync. Errors: extents that do not go
+/// together, heads without a kernel, a last stride other than 1, null or misaligned pointers,
+/// outputs that overlap anything, element types without a kernel, a scale that is not finite or not
+/// so times log2(e), a negative softcap or window, a `kernel` that there is not, device without
+/// code. Whatever the error, o and lse are untouched.
 template <class Q, class K, class V, class O>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {

@@ -277,7 +277,7 @@ attention_problem attention_decode_problem_of(view<Q, 4> q, view<K, 4> k, view<V
 /// are, but not the same bits as without a workspace, nor where waves share keys those of
 /// `attention`. Where waves share up to 16 rows on NVIDIA GPUs, one workgroup takes the same parts
 /// in turn if there is no workspace or the tiles fill the device: with the bits of a call with a
-/// workspace, and with up to 512 keys with those of `attention`.
+/// workspace, and with up to 512 keys with those of `attention` where that does not use `wgmma`.
 template <class Q, class K, class V, class O>
 status attention_decode(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                         const attention_decode_options& options = {},

@@ -69,15 +69,10 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void warpgroup_wait() {
 #define WAVETILE_DETAIL_NAMES_32                                                                   \
   WAVETILE_DETAIL_NAMES_16                                                                         \
   ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-#define WAVETILE_DETAIL_NAMES_48                                                                   \
-  WAVETILE_DETAIL_NAMES_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
 #define WAVETILE_DETAIL_NAMES_64                                                                   \
   WAVETILE_DETAIL_NAMES_32                                                                         \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,"  \
   "%55,%56,%57,%58,%59,%60,%61,%62,%63"
-#define WAVETILE_DETAIL_NAMES_80                                                                   \
-  WAVETILE_DETAIL_NAMES_64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
-#define WAVETILE_DETAIL_NAMES_88 WAVETILE_DETAIL_NAMES_80 ",%80,%81,%82,%83,%84,%85,%86,%87"
 #define WAVETILE_DETAIL_NAMES_128                                                                  \
   WAVETILE_DETAIL_NAMES_64                                                                         \
   ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,"  \
@@ -110,26 +105,10 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void warpgroup_wait() {
     WAVETILE_DETAIL_WGMMA("m64n64k16", TYPES, WAVETILE_DETAIL_NAMES_32,                            \
                           WAVETILE_DETAIL_REST_LDS("%32", "%33", "%34", "%35", "%36"), LDS,        \
                           WAVETILE_DETAIL_SUMS_32(0));                                             \
-  else if constexpr (N == 96)                                                                      \
-    WAVETILE_DETAIL_WGMMA("m64n96k16", TYPES, WAVETILE_DETAIL_NAMES_48,                            \
-                          WAVETILE_DETAIL_REST_LDS("%48", "%49", "%50", "%51", "%52"), LDS,        \
-                          WAVETILE_DETAIL_SUMS_32(0), WAVETILE_DETAIL_SUMS_8(32),                  \
-                          WAVETILE_DETAIL_SUMS_8(40));                                             \
   else if constexpr (N == 128)                                                                     \
     WAVETILE_DETAIL_WGMMA("m64n128k16", TYPES, WAVETILE_DETAIL_NAMES_64,                           \
                           WAVETILE_DETAIL_REST_LDS("%64", "%65", "%66", "%67", "%68"), LDS,        \
                           WAVETILE_DETAIL_SUMS_32(0), WAVETILE_DETAIL_SUMS_32(32));                \
-  else if constexpr (N == 160)                                                                     \
-    WAVETILE_DETAIL_WGMMA("m64n160k16", TYPES, WAVETILE_DETAIL_NAMES_80,                           \
-                          WAVETILE_DETAIL_REST_LDS("%80", "%81", "%82", "%83", "%84"), LDS,        \
-                          WAVETILE_DETAIL_SUMS_32(0), WAVETILE_DETAIL_SUMS_32(32),                 \
-                          WAVETILE_DETAIL_SUMS_8(64), WAVETILE_DETAIL_SUMS_8(72));                 \
-  else if constexpr (N == 176)                                                                     \
-    WAVETILE_DETAIL_WGMMA("m64n176k16", TYPES, WAVETILE_DETAIL_NAMES_88,                           \
-                          WAVETILE_DETAIL_REST_LDS("%88", "%89", "%90", "%91", "%92"), LDS,        \
-                          WAVETILE_DETAIL_SUMS_32(0), WAVETILE_DETAIL_SUMS_32(32),                 \
-                          WAVETILE_DETAIL_SUMS_8(64), WAVETILE_DETAIL_SUMS_8(72),                  \
-                          WAVETILE_DETAIL_SUMS_8(80));                                             \
   else                                                                                             \
     WAVETILE_DETAIL_WGMMA("m64n256k16", TYPES, WAVETILE_DETAIL_NAMES_128,                          \
                           WAVETILE_DETAIL_REST_LDS("%128", "%129", "%130", "%131", "%132"), LDS,   \
@@ -147,14 +126,13 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void warpgroup_wait() {
         WAVETILE_DETAIL_REST_REGISTERS("%64", "%65", "%66", "%67", "%68", "%69"), REGISTERS,       \
         WAVETILE_DETAIL_SUMS_32(0), WAVETILE_DETAIL_SUMS_32(32))
 
-/// 64 rows by `N` (16, 32, 64, 128, 160, 176 or 256) columns by 16 values of k of 16-bit floats,
-/// sums in fp32. `StridedA`, `StridedB`: 1 where k is strided. `Adds`: 0 where the sums begin, what
-/// is in them does not count. Warp w of the four, lane l has of rows 16 w + l / 4 + 8 h and columns
-/// 8 j + 2 (l mod 4) + c the sums d[4 j + 2 h + c]; `Sums`: an array, or what has its operator.
+/// 64 rows by `N` (16, 32, 64, 128 or 256) columns by 16 values of k of 16-bit floats, sums in
+/// fp32. `StridedA`, `StridedB`: 1 where k is strided. `Adds`: 0 where the sums begin, what is in
+/// them does not count. Warp w of the four, lane l has of rows 16 w + l / 4 + 8 h and columns 8 j +
+/// 2 (l mod 4) + c the sums d[4 j + 2 h + c]; `Sums`: an array, or what has its operator.
 template <mma_type Type, int N, int StridedA, int StridedB, int Adds = 1, class Sums>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void warpgroup_mma(Sums& d, uint64_t a, uint64_t b) {
-  static_assert(N == 16 || N == 32 || N == 64 || N == 96 || N == 128 || N == 160 || N == 176 ||
-                    N == 256,
+  static_assert(N == 16 || N == 32 || N == 64 || N == 128 || N == 256,
                 "wavetile::warpgroup_mma: columns");
   static_assert(Type == mma_type::bf16 || Type == mma_type::f16,
                 "wavetile::warpgroup_mma: for 16-bit floats");
@@ -199,10 +177,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void take_registers() {
 #undef WAVETILE_DETAIL_WGMMA_OF
 #undef WAVETILE_DETAIL_WGMMA
 #undef WAVETILE_DETAIL_NAMES_128
-#undef WAVETILE_DETAIL_NAMES_88
-#undef WAVETILE_DETAIL_NAMES_80
 #undef WAVETILE_DETAIL_NAMES_64
-#undef WAVETILE_DETAIL_NAMES_48
 #undef WAVETILE_DETAIL_NAMES_32
 #undef WAVETILE_DETAIL_NAMES_16
 #undef WAVETILE_DETAIL_NAMES_8

@@ -117,9 +117,7 @@ class warpgroup_attention {
   /// Waits for K or V of a step.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void wait_for(uint32_t there, uint32_t round) {
     instruction::wait_for_phase(there, round);
-#ifndef ATT_NO_FENCE
     instruction::fence_async_proxy();
-#endif
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_values(const ring& place) const {
     instruction::wait_for_phase(memory_.values_there(place.slot), place.round);
