@@ -291,11 +291,11 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// 40 bytes of a lane in local memory. Compute capability 9.0, heads of 64 and 128: as many
 /// workgroups as there are multiprocessors, which take tiles by turns and have up to 225 KiB; in
 /// code for sm_90a they multiply by wgmma (with -rdc=true one product at a time), in code for plain
-/// sm_90, which is slower, by mma.sync. Errors: extents that do not go
-/// together, heads without a kernel, a last stride other than 1, null or misaligned pointers,
-/// outputs that overlap anything, element types without a kernel, a scale that is not finite or not
-/// so times log2(e), a negative softcap or window, a `kernel` that there is not, device without
-/// code. Whatever the error, o and lse are untouched.
+/// sm_90, which is slower, by mma.sync. Errors: extents that do not go together, heads without a
+/// kernel, a last stride other than 1, null or misaligned pointers, outputs that overlap anything,
+/// element types without a kernel, a scale that is not finite or not so times log2(e), a negative
+/// softcap or window, a `kernel` that there is not, device without code. Whatever the error, o and
+/// lse are untouched.
 template <class Q, class K, class V, class O>
 status attention(view<Q, 4> q, view<K, 4> k, view<V, 4> v, view<O, 4> o,
                  const attention_options& options = {}, hipStream_t stream = nullptr) {
