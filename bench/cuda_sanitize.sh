@@ -26,6 +26,7 @@ mkdir -p "$report"
 # - suites that differ by the element type alone (attention, reductions, norms): one of them stays;
 # - of products of 8 and 64 bits what differs from bf16 by nothing else: factors, batches, large tiles, exact sums;
 # - what strides and addresses change in clusters of fp16: bf16 has the same;
+# - of attention by warpgroups the one of many tiles, most of which is the reference: others have many, too;
 # - norms of rows that lie gigabytes apart: a shadow of all that memory;
 # - from racecheck, clusters: one test of theirs takes minutes.
 suites() {
@@ -38,6 +39,8 @@ softmax_clusters_bf16 softmax_test softmax_clusters/2.*
 softmax_clusters softmax_test softmax_cluster*-softmax_clusters/0.*:softmax_clusters/2.*:*.strides*
 norm_clusters_strides norm_test norm_clusters.strides*
 norm_clusters norm_test norm_cluster*-*.strides*
+attention_warpgroups_ragged attention_warpgroup_test *.ragged
+attention_warpgroups attention_warpgroup_test -*.ragged:*.many_tiles
 matmul_values matmul_values_test *
 group group_test *
 softmax_widths softmax_test $widths
