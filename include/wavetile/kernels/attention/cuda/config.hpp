@@ -50,7 +50,9 @@ struct attention_config {
     const int all = 65536 / threads() / 8 * 8 * (warpgroups + 1);
     return (all - copying_registers()) / (warpgroups == 0 ? 1 : warpgroups) / 8 * 8;
   }
-  constexpr int barrier_bytes() const { return 16 * (1 + 2 * stages); }
+  /// Tiles whose queries are in LDS or on their way, with warpgroups: LDS that is left has another.
+  constexpr int query_slots() const { return head.qk <= 64 ? 2 : 1; }
+  constexpr int barrier_bytes() const { return 16 * (query_slots() + 2 * stages); }
 
   /// Bytes from one row in LDS to the next: rows of 64 bytes or a multiple of 128 are swizzled, all
   /// others padded to an odd number of 16 bytes.
@@ -61,8 +63,8 @@ struct attention_config {
   /// The queries, K and V of each stage, and scores that waves share or barriers of warpgroups.
   constexpr int64_t lds_bytes() const {
     if (warpgroups > 0)
-      return int64_t{2} * rows() * head.qk + int64_t{2} * stages * keys * (head.qk + head.v) +
-             barrier_bytes();
+      return int64_t{2} * query_slots() * rows() * head.qk +
+             int64_t{2} * stages * keys * (head.qk + head.v) + barrier_bytes();
     const int qk = pitch(head.qk), v = pitch(head.v), most = qk > v ? qk : v;
     return int64_t{rows()} * qk + int64_t{stages} * keys * (shares_rows ? most : qk + v) +
            (shares_rows ? int64_t{4} * rows() * keys : 0);

@@ -236,7 +236,7 @@ class attention_kernel {
 #pragma unroll 1
     for (int number = thread_id(); number < units; number += Config.threads()) {
       uint32_t words[4];
-      wavetile::detail::load_anywhere(words, source(number));
+      load_elements(words, source(number));
       if (factor != 1.0f)
         for (uint32_t& word : words)
           word = pack_probabilities<T>(

@@ -65,42 +65,50 @@ class warpgroup_loader {
     for (int i = 0; i < Rows; i += at_once) {
       uint32_t words[4] = {};
       if (i < left)
-        wavetile::detail::load_anywhere(words, from);
+        load_elements(words, from);
       store_chunk(own + static_cast<uint32_t>(i * 128), words);
       from += at_once * source.row_bytes;
     }
   }
 
   /// The tile's queries, times the factor.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_queries(const T* from,
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_queries(uint32_t slot, const T* from,
                                                           const tile_work& work) const {
     using layout = typename memory_map::query_rows;
     constexpr int chunks = Config.head.qk / 8, at_once = threads / chunks;
     const int chunk = thread_ % chunks;
+    const uint32_t to = memory_.queries(slot);
     const auto source = [&](int row) {
       const auto place = work.rows.of(work.tile_row + row);
       return from + place.head * args_.q_steps.head + place.query * args_.q_steps.row + 8 * chunk;
     };
     const float factor = query_factor(args_);
     const bool copies = factor == 1.0f && in_chunks(from, args_.q_steps);
-    if (copies) {
+    if (copies && work.rows.packed == 1) { // rows of one head
+      const T* const head = source(0);
+      const int last = work.rows.count - 1 - work.tile_row;
 #pragma unroll 4
       for (int row = thread_ / chunks; row < Config.rows(); row += at_once)
-        instruction::copy_async(memory_.base + layout::chunk_byte(row, chunk), source(row));
+        instruction::copy_async(to + layout::chunk_byte(row, chunk),
+                                head + (row < last ? row : last) * args_.q_steps.row);
+    } else if (copies) {
+#pragma unroll 1
+      for (int row = thread_ / chunks; row < Config.rows(); row += at_once)
+        instruction::copy_async(to + layout::chunk_byte(row, chunk), source(row));
     } else {
 #pragma unroll 1
       for (int row = thread_ / chunks; row < Config.rows(); row += at_once) {
         uint32_t words[4];
-        wavetile::detail::load_anywhere(words, source(row));
+        load_elements(words, source(row));
         if (factor != 1.0f)
           for (uint32_t& word : words)
             word = pack_probabilities<T>(
                 convert<float>(T::from_bits(static_cast<uint16_t>(word))) * factor,
                 convert<float>(T::from_bits(static_cast<uint16_t>(word >> 16))) * factor);
-        store_chunk(memory_.base + layout::chunk_byte(row, chunk), words);
+        store_chunk(to + layout::chunk_byte(row, chunk), words);
       }
     }
-    arrive(memory_.queries_there(), copies);
+    arrive(memory_.queries_there(slot), copies);
   }
 
 public:
@@ -110,10 +118,14 @@ public:
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run() const {
     ring_place<Config.stages> place;
-    uint32_t queries_round = 0;
-    each_tile<Config>(args_, [&](const tile_work& work, int begin, int end) {
-      if (begin >= end)
-        return;
+    ring_place<memory_map::query_slots> query_place;
+#pragma unroll 1
+    for (tile_numbers tiles; tiles.number < args_.sections.tiles; tiles.advance()) {
+      walked_tile tile;
+      if (!find_tile<Config>(tile, args_, tiles.number) || tile.begin >= tile.end)
+        continue;
+      const tile_work& work = tile.work;
+      const int begin = tile.begin, end = tile.end;
       const bool q_array = args_.extents.q_begin != nullptr;
       const bool kv_array = args_.extents.kv_begin != nullptr;
       const int64_t kv_head = args_.group.quotient(work.rows.first_head);
@@ -138,17 +150,19 @@ public:
         load<Config.keys, Config.head.qk>(memory_.keys(place.slot), keys, copies_keys, first);
         arrive(key, copies_keys);
         if (first == begin) {
-          instruction::wait_for_phase(memory_map::free(memory_.queries_there()), queries_round ^ 1);
-          queries_round ^= 1;
-          load_queries(args_.q + offset_of(args_.q_steps, q_array, work.batch, 0, work.q.first),
+          instruction::wait_for_phase(memory_map::free(memory_.queries_there(query_place.slot)),
+                                      query_place.round ^ 1);
+          load_queries(query_place.slot,
+                       args_.q + offset_of(args_.q_steps, q_array, work.batch, 0, work.q.first),
                        work);
+          query_place.advance();
         }
         instruction::wait_for_phase(memory_map::free(value), place.round ^ 1);
         load<Config.keys, Config.head.v>(memory_.values(place.slot), values, copies_values, first);
         arrive(value, copies_values);
         place.advance();
       }
-    });
+    }
     instruction::wait_copies<0>();
   }
 };

@@ -41,7 +41,7 @@ class warpgroup_attention {
   const int warpgroup_;
   const int warp_; ///< of the warpgroup
   ring keys_, values_;
-  uint32_t queries_round_ = 0;
+  ring_place<memory_map::query_slots> queries_;
   online_softmax softmax_[2];
   float output_[value_elements / 2];
   uint32_t weights_[weight_steps][4];
@@ -89,7 +89,8 @@ class warpgroup_attention {
   /// Starts Q K^T of the step in the ring's place.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_keys(step_scores& scores) {
     const uint64_t query = instruction::warpgroup_operand(
-        memory_.base + static_cast<uint32_t>(warpgroup_ * 64 * 128), query_rows::block_bytes);
+        memory_.queries(queries_.slot) + static_cast<uint32_t>(warpgroup_ * 64 * 128),
+        query_rows::block_bytes);
     const uint64_t key =
         instruction::warpgroup_operand(memory_.keys(keys_.slot), key_rows::block_bytes);
 #pragma unroll
@@ -222,85 +223,126 @@ class warpgroup_attention {
       output_[i] *= rescale[i / 2 % 2];
   }
 
-  /// A tile; `own` is where the warpgroup's rows begin.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_tile(const tile_work& work, int own, int begin,
-                                                      int end) {
-    const auto keys_of = [&](int row) {
-      return args_.visible.of(work.rows.of(row).query, work.q.length, work.kv.length);
-    };
-    const key_range low = keys_of(own), high = keys_of(own + 63);
-    const key_range every{high.begin, low.end};
-    const bool works = own < work.rows.count && low.begin < high.end;
-    const int first_own = works ? low.begin / Config.keys * Config.keys : end;
-    const int end_own = works ? high.end : 0;
-#pragma unroll
-    for (float& one : output_)
-      one = 0;
-    softmax_[0] = softmax_[1] = {};
-    if (begin >= end)
-      return;
+  /// A tile as the warpgroup sees it: its steps are those from `first` on until `last`, none where
+  /// these are equal. Steps before and after, which others see, are skipped.
+  struct own_tile {
+    tile_work work;
+    int begin, end;
+    int first, last;
+    key_range every; ///< that all of its queries see
 
-    int first = begin;
-    for (; first < first_own && first < end; first += Config.keys)
-      skip_step();
-    wait_for(memory_.queries_there(), queries_round_);
-    queries_round_ ^= 1;
-    if (first < end_own) {
-      step_scores scores;
-      float rescale[2];
-      wait_for(memory_.keys_there(keys_.slot), keys_.round);
-      wait_for_turn();
-      instruction::warpgroup_fence();
-      multiply_keys(scores);
-      end_turn();
-      instruction::warpgroup_wait<0>();
-      hold(scores);
-      give_keys_back();
-      finish_scores(scores, rescale, work, every, first);
-      pack(scores);
-      wait_for_values(values_);
-      first += Config.keys;
+    /// The steps behind its own begin here.
+    WAVETILE_DEVICE WAVETILE_FORCE_INLINE int behind() const {
+      return first + (last - first + Config.keys - 1) / Config.keys * Config.keys;
+    }
+  };
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool find(tile_numbers& tiles, own_tile& own) const {
+    walked_tile tile;
+    bool found = false;
+    for (; !found && tiles.number < args_.sections.tiles; tiles.advance())
+      found = find_tile<Config>(tile, args_, tiles.number);
+    if (!found)
+      return false;
+    own.work = tile.work;
+    own.begin = tile.begin;
+    own.end = tile.end;
+    const tile_rows& rows = tile.work.rows;
+    const int row = tile.work.tile_row + 64 * warpgroup_;
+    own.work.wave_row = row + 16 * warp_;
+    const auto keys_of = [&](int at) {
+      return args_.visible.of(rows.of(at).query, rows.queries, rows.keys);
+    };
+    const key_range low = keys_of(row), high = keys_of(row + 63);
+    own.every = {high.begin, low.end};
+    const bool works = row < rows.count && low.begin < high.end;
+    own.first = works ? low.begin / Config.keys * Config.keys : tile.end;
+    own.last = works ? high.end : tile.end;
+    return true;
+  }
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void skip_steps(int first, int end) {
 #pragma unroll 1
-      for (; first < end_own; first += Config.keys) {
-        hold_output();
-        hold_weights();
+    for (; first < end; first += Config.keys)
+      skip_step();
+  }
+
+  /// All tiles of the workgroup. While the last values of one are multiplied the next is found.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_tiles() {
+    tile_numbers tiles;
+    own_tile own, next;
+    bool more = find(tiles, own);
+#pragma unroll 1
+    while (more) {
+#pragma unroll
+      for (float& one : output_)
+        one = 0;
+      softmax_[0] = softmax_[1] = {};
+      skip_steps(own.begin, own.first);
+      if (own.first < own.last) {
+        step_scores scores;
+        float rescale[2];
+        instruction::wait_for_phase(memory_.queries_there(queries_.slot), queries_.round);
         wait_for(memory_.keys_there(keys_.slot), keys_.round);
         wait_for_turn();
         instruction::warpgroup_fence();
         multiply_keys(scores);
-        multiply_values();
         end_turn();
-        instruction::warpgroup_wait<1>();
+        instruction::warpgroup_wait<0>();
         hold(scores);
         give_keys_back();
-        const bool moves = finish_scores(scores, rescale, work, every, first);
-        // the compiler moves nothing past a wait that loops: scores are computed while the products
-        // with V are under way
-        hold(scores);
-        wait_for_values(next_place(values_));
+        finish_scores(scores, rescale, own.work, own.every, own.first);
+        pack(scores);
+        wait_for_values(values_);
+#pragma unroll 1
+        for (int first = own.first + Config.keys; first < own.last; first += Config.keys) {
+          hold_output();
+          hold_weights();
+          wait_for(memory_.keys_there(keys_.slot), keys_.round);
+          wait_for_turn();
+          instruction::warpgroup_fence();
+          multiply_keys(scores);
+          multiply_values();
+          end_turn();
+          instruction::warpgroup_wait<1>();
+          hold(scores);
+          give_keys_back();
+          const bool moves = finish_scores(scores, rescale, own.work, own.every, first);
+          // the compiler moves nothing past a wait that loops: scores are computed while the
+          // products with V are under way
+          hold(scores);
+          wait_for_values(next_place(values_));
+          instruction::warpgroup_wait<0>();
+          hold_output();
+          hold_weights();
+          give_values_back();
+          if (moves)
+            rescale_output(rescale);
+          pack(scores);
+        }
+        release(memory_.queries_there(queries_.slot));
+        instruction::fence_async_proxy();
+        hold_output();
+        hold_weights();
+        instruction::warpgroup_fence();
+        multiply_values();
+        more = find(tiles, next);
         instruction::warpgroup_wait<0>();
         hold_output();
         hold_weights();
         give_values_back();
-        if (moves)
-          rescale_output(rescale);
-        pack(scores);
+      } else {
+        if (own.begin < own.end) {
+          instruction::wait_for_phase(memory_.queries_there(queries_.slot), queries_.round);
+          release(memory_.queries_there(queries_.slot));
+        }
+        more = find(tiles, next);
       }
-      release(memory_.queries_there());
-      instruction::fence_async_proxy();
-      hold_output();
-      hold_weights();
-      instruction::warpgroup_fence();
-      multiply_values();
-      instruction::warpgroup_wait<0>();
-      hold_output();
-      hold_weights();
-      give_values_back();
-    } else {
-      release(memory_.queries_there());
+      if (own.begin < own.end)
+        queries_.advance();
+      skip_steps(own.behind(), own.end);
+      store(own.work);
+      own = next;
     }
-    for (; first < end; first += Config.keys)
-      skip_step();
   }
 
   /// Four words of each of four neighbouring lanes: lane i of them gets word i of all.
@@ -324,43 +366,52 @@ class warpgroup_attention {
     const int first = work.q.first;
     const bool q_array = args_.extents.q_begin != nullptr;
     output* const o = args_.o + offset_of(args_.o_steps, q_array, work.batch, 0, first);
-    const bool in_sixteens = sizeof(output) == 2 && in_chunks(o, args_.o_steps);
+    float total[2], factor[2];
+    bool exists[2];
+    output* to[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      total[h] = softmax_[h].total();
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const float total = softmax_[h].total();
-      const float factor = total == 0.0f ? 0.0f : reciprocal(total);
+      factor[h] = total[h] == 0.0f ? 0.0f : reciprocal(total[h]);
       const int row = work.wave_row + accumulator_row(0, h, lane_);
-      const bool exists = row < rows.count;
+      exists[h] = row < rows.count;
       const auto place = rows.of(row);
-      output* const to = o + place.head * args_.o_steps.head + place.query * args_.o_steps.row;
-      if (exists && args_.lse != nullptr && lane_ % 4 == 0)
+      to[h] = o + place.head * args_.o_steps.head + place.query * args_.o_steps.row;
+      if (exists[h] && args_.lse != nullptr && lane_ % 4 == 0)
         args_
             .lse[offset_of(args_.lse_steps, q_array, work.batch, place.head, first + place.query)] =
-            softmax_[h].log(total) * ln_2;
-      if constexpr (sizeof(output) == 2)
-        if (in_sixteens) {
+            softmax_[h].log(total[h]) * ln_2;
+    }
+    if (sizeof(output) == 2 && in_chunks(o, args_.o_steps)) {
 #pragma unroll
-          for (int n = 0; n < value_elements / 8; n += 4) {
-            uint32_t words[4];
+      for (int n = 0; n < value_elements / 8; n += 4)
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-              const float* value = output_ + 4 * (n + i) + 2 * h;
-              words[i] = pack_probabilities<output>(value[0] * factor, value[1] * factor);
-            }
-            transpose(words);
-            if (exists)
-              *reinterpret_cast<uint4*>(to + 8 * (n + lane_ % 4)) =
-                  uint4{words[0], words[1], words[2], words[3]};
+        for (int h = 0; h < 2; ++h) {
+          uint32_t words[4];
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const float* value = output_ + 4 * (n + i) + 2 * h;
+            if constexpr (sizeof(output) == 2)
+              words[i] = pack_probabilities<output>(value[0] * factor[h], value[1] * factor[h]);
           }
-          continue;
+          transpose(words);
+          if (exists[h])
+            *reinterpret_cast<uint4*>(to[h] + 8 * (n + lane_ % 4)) =
+                uint4{words[0], words[1], words[2], words[3]};
         }
-      if (!exists)
-        continue;
-      const bool aligned = reinterpret_cast<uint64_t>(to) % (2 * sizeof(output)) == 0;
+    } else {
 #pragma unroll
-      for (int n = 0; n < value_elements / 8; ++n) {
-        const float* value = output_ + 4 * n + 2 * h;
-        store_pair(to + 8 * n + lane_ % 4 * 2, aligned, value[0] * factor, value[1] * factor);
+      for (int h = 0; h < 2; ++h) {
+        const bool aligned = reinterpret_cast<uint64_t>(to[h]) % (2 * sizeof(output)) == 0;
+        if (exists[h])
+#pragma unroll
+          for (int n = 0; n < value_elements / 8; ++n) {
+            const float* value = output_ + 4 * n + 2 * h;
+            store_pair(to[h] + 8 * n + lane_ % 4 * 2, aligned, value[0] * factor[h],
+                       value[1] * factor[h]);
+          }
       }
     }
   }
@@ -374,12 +425,7 @@ public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run() {
     if (has_turns() && warpgroup_ == Config.warpgroups - 1)
       end_turn(); // the first one has the first
-    each_tile<Config>(args_, [&](tile_work& work, int begin, int end) {
-      const int own = work.tile_row + 64 * warpgroup_;
-      work.wave_row = own + 16 * warp_;
-      run_tile(work, own, begin, end);
-      store(work);
-    });
+    run_tiles();
     if (has_turns() && warpgroup_ == 0)
       wait_for_turn(); // which the last one ended
   }
@@ -389,6 +435,7 @@ public:
 template <class Types, attention_config Config>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
 attend_by_warpgroups(const attention_arguments<Types>& args, uint32_t memory) {
+  asm("" : "+r"(memory)); // computed once, not again in each step
   const warpgroup_memory<Config> map{memory};
   if (thread_id() == 0)
     map.start();

@@ -31,15 +31,16 @@ struct warpgroup_rows {
   }
 };
 
-/// LDS of a workgroup: the queries, rings of K and of V, and for each of those and each slot of a
-/// ring two barriers, of which the first says that it is there, the second that it is free.
+/// LDS of a workgroup: rings of queries, of K and of V, and for each of their slots two barriers,
+/// of which the first says that something is there, the second that it is free.
 template <attention_config Config>
 struct warpgroup_memory {
   using query_rows = warpgroup_rows<Config.rows(), Config.head.qk>;
   using key_rows = warpgroup_rows<Config.keys, Config.head.qk>;
   using value_rows = warpgroup_rows<Config.keys, Config.head.v>;
   static constexpr int stages = Config.stages;
-  static constexpr int keys_at = query_rows::bytes;
+  static constexpr int query_slots = Config.query_slots();
+  static constexpr int keys_at = query_slots * query_rows::bytes;
   static constexpr int values_at = keys_at + stages * key_rows::bytes;
   static constexpr int barriers_at = values_at + stages * value_rows::bytes;
   static constexpr int bytes = barriers_at + Config.barrier_bytes();
@@ -47,17 +48,20 @@ struct warpgroup_memory {
 
   uint32_t base;
 
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t queries_there() const {
-    return base + barriers_at;
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t queries_there(uint32_t slot) const {
+    return base + barriers_at + 16 * slot;
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t keys_there(uint32_t slot) const {
-    return base + barriers_at + 16 + 16 * slot;
+    return base + barriers_at + 16 * (query_slots + slot);
   }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t values_there(uint32_t slot) const {
-    return base + barriers_at + 16 + 16 * (stages + slot);
+    return base + barriers_at + 16 * (query_slots + stages + slot);
   }
   /// That belongs to one of the barriers above.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static uint32_t free(uint32_t there) { return there + 8; }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t queries(uint32_t slot) const {
+    return base + slot * query_rows::bytes;
+  }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t keys(uint32_t slot) const {
     return base + keys_at + slot * key_rows::bytes;
   }
@@ -68,10 +72,9 @@ struct warpgroup_memory {
   /// By one lane, before a barrier of the workgroup. Every lane that copies arrives when something
   /// is there, a lane of every wave that reads when it is free.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void start() const {
-    for (int i = 0; i < 1 + 2 * stages; ++i) {
-      instruction::start_barrier(queries_there() + static_cast<uint32_t>(16 * i), 128);
-      instruction::start_barrier(free(queries_there()) + static_cast<uint32_t>(16 * i),
-                                 4 * Config.warpgroups);
+    for (uint32_t i = 0; i < query_slots + 2 * stages; ++i) {
+      instruction::start_barrier(queries_there(i), 128);
+      instruction::start_barrier(free(queries_there(i)), 4 * Config.warpgroups);
     }
     instruction::publish_barriers();
   }
@@ -89,36 +92,49 @@ struct ring_place {
   }
 };
 
-/// Goes over the tiles of a workgroup, calls `f(work, begin, end)` for those with rows; `begin` to
-/// `end` are the keys that some of the rows see, from a multiple of a step on.
-template <attention_config Config, class Types, class F>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE void each_tile(const attention_arguments<Types>& args,
-                                                     const F& f) {
-  const int64_t workgroup = instruction::workgroup_x(), workgroups = gridDim.x;
-  int64_t number = workgroup;
-#pragma unroll 1
-  for (int64_t turn = 1; number < args.sections.tiles; ++turn) {
-    const attention_tile own = args.sections.of(number);
-    number = tile_sections::number_of(turn, workgroup, workgroups);
-    const attention_extents& extents = args.extents;
-    tile_work work;
-    work.part = 0;
-    work.batch = own.batch;
-    work.q = sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
-    work.kv = sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
-    work.rows = {own.head * args.packed, args.packed, work.q.length * args.packed, work.q.length,
-                 work.kv.length};
-    const int64_t row = own.tile * Config.rows();
-    if (row >= work.rows.count) // behind its rows
-      continue;
-    work.tile_row = work.wave_row = static_cast<int>(row);
-    const auto keys_of = [&](int at) {
-      return args.visible.of(work.rows.of(at).query, work.q.length, work.kv.length);
-    };
-    f(work, keys_of(work.tile_row).begin / Config.keys * Config.keys,
-      keys_of(work.tile_row + Config.rows() - 1).end);
-  }
+/// A tile of a workgroup: `begin` to `end` are the keys that some of its rows see, from a multiple
+/// of a step on.
+struct walked_tile {
+  tile_work work;
+  int begin, end;
+};
+
+/// Tile `number`; returns whether it has rows.
+template <attention_config Config, class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool
+find_tile(walked_tile& result, const attention_arguments<Types>& args, int64_t number) {
+  const attention_tile own = args.sections.of(number);
+  const attention_extents& extents = args.extents;
+  tile_work& work = result.work;
+  work.part = 0;
+  work.batch = own.batch;
+  work.q = sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
+  work.kv = sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
+  work.rows = {own.head * args.packed, args.packed, work.q.length * args.packed, work.q.length,
+               work.kv.length};
+  const int64_t row = own.tile * Config.rows();
+  if (row >= work.rows.count) // behind its rows
+    return false;
+  work.tile_row = work.wave_row = static_cast<int>(row);
+  const auto keys_of = [&](int at) {
+    return args.visible.of(work.rows.of(at).query, work.q.length, work.kv.length);
+  };
+  result.begin = keys_of(work.tile_row).begin / Config.keys * Config.keys;
+  result.end = keys_of(work.tile_row + Config.rows() - 1).end;
+  return true;
 }
+
+/// The numbers of a workgroup's tiles, one after the other.
+class tile_numbers {
+  int64_t turn_ = 0;
+
+public:
+  int64_t number = instruction::workgroup_x();
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void advance() {
+    number = tile_sections::number_of(++turn_, instruction::workgroup_x(), gridDim.x);
+  }
+};
 
 } // namespace wavetile::kernels
 
