@@ -210,10 +210,11 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
 /// (`describe_device("gfx942", 304, 8)`). Takes the same time for any extents. Counts that do not
 /// fit 63 bits, as those of a batch with strides of 0 may be, are 2^63 - 1.
 ///
-/// One kernel, cut by the head. Tiles have 128 rows (NVIDIA GPUs: 64 for more than 128 elements; on
-/// gfx942 256 for heads of 128 elements where each CU gets such a tile, without a mask by array):
-/// queries of one head or, with at most 16 queries a sequence, the queries of all heads that share
-/// a head of k and v, interleaved, so that K and V are read once for all of them.
+/// One kernel, cut by the head. Tiles have 128 rows (NVIDIA GPUs: 64 for more than 128 elements, on
+/// compute capability 9.0 192 for heads of 64; on gfx942 256 for heads of 128 elements where each
+/// CU gets such a tile, without a mask by array): queries of one head or, with at most 16 queries a
+/// sequence, the queries of all heads that share a head of k and v, interleaved, so that K and V
+/// are read once for all of them.
 constexpr attention_plan plan(const attention_problem& problem, const device_info& device) {
   return kernels::plan_attention(problem, device, kernels::attention_form::prefill);
 }

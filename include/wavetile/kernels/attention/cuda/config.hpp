@@ -24,8 +24,7 @@ struct attention_config {
   attention_head head;
   /// Warpgroups that multiply by `wgmma`, 64 rows each, in code for sm_90a; 0: waves multiply.
   int warpgroups = 0;
-  bool takes_turns = true; ///< warpgroups
-  int copying_waves = 0;   ///< of `waves` the last, which have no rows
+  int copying_waves = 0; ///< of `waves` the last, which have no rows
 
   static constexpr bool alternates = false; ///< see the other targets' configs
 
