@@ -5,6 +5,7 @@
 
 #include <wavetile/arch/cuda/cluster.hpp>
 #include <wavetile/arch/cuda/warpgroup_mma.hpp>
+#include <wavetile/arch/instructions.hpp>
 #include <wavetile/kernels/attention/cuda/loader.hpp>
 #include <wavetile/kernels/attention/cuda/tile_rows.hpp>
 
