@@ -173,8 +173,9 @@ status run_attention(attention_call& call, const typename Types::mask_element* m
   arguments.order = attention_order(problem.batch, problem.q_heads / chosen.packed_heads,
                                     chosen.tiles, chosen.xcds);
 #if WAVETILE_CUDA
-  arguments.sections = tile_sections(problem.batch, problem.q_heads / chosen.packed_heads,
-                                     chosen.tiles, chosen.groups);
+  if (chosen.config.warpgroups > 0)
+    arguments.sections = tile_sections(problem.batch, problem.q_heads / chosen.packed_heads,
+                                       chosen.tiles, chosen.groups);
 #endif
   arguments.group = divider(problem.group());
   arguments.query_heads = problem.q_heads;
@@ -287,8 +288,8 @@ attention_problem attention_problem_of(view<Q, 4> q, view<K, 4> k, view<V, 4> v,
 /// Which kernel runs: `plan(attention_problem_of(q, k, v, o, options), device)`, or with
 /// `options.kernel` the one asked for, or none; bits of results do not depend on it. LDS at most 64
 /// KiB a workgroup, no scratch. NVIDIA GPUs: mma.sync, at most 96 KiB of shared memory, which is
-/// filled by cp.async where rows of K and V are 16 bytes aligned; heads of 128 and more keep up to
-/// 40 bytes of a lane in local memory. Compute capability 9.0, heads of 64 and 128: as many
+/// filled by cp.async where rows of K and V are 16 bytes aligned; a lane keeps up to 48 bytes in
+/// local memory. Compute capability 9.0, heads of 64 and 128: as many
 /// workgroups as there are multiprocessors, which take tiles by turns and have up to 225 KiB; in
 /// code for sm_90a they multiply by wgmma (with -rdc=true one product at a time), in code for plain
 /// sm_90, which is slower, by mma.sync. Errors: extents that do not go together, heads without a

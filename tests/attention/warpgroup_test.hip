@@ -122,7 +122,34 @@ TEST(attention_warpgroups, hidden_keys_leave_nothing) {
     }
 }
 
-// More tiles than workgroups, of all lengths: each has the bits that it has alone.
+/// A batch of more tiles than workgroups: each entry has the bits that it has alone, and the third
+/// is right.
+template <class T, class Output>
+void expect_entries_alone(attention_case<T, Output> all) {
+  all.want_lse = true;
+  all.fill(static_cast<std::uint64_t>(all.qk));
+  all.run();
+  ASSERT_FALSE(testing::Test::HasFatalFailure());
+  for (std::int64_t b = 0; b < all.batch; ++b) {
+    auto one = all;
+    one.batch = 1;
+    const auto part = [&](const auto& of) {
+      const auto size = static_cast<std::ptrdiff_t>(of.size()) / all.batch;
+      return std::decay_t<decltype(of)>(of.begin() + b * size, of.begin() + (b + 1) * size);
+    };
+    one.q = part(all.q);
+    one.k = part(all.k);
+    one.v = part(all.v);
+    if (b == 2)
+      one.run_and_check();
+    else
+      one.run();
+    ASSERT_FALSE(testing::Test::HasFatalFailure());
+    ASSERT_TRUE(verify_bits(one.o, part(all.o))) << "batch " << b;
+    ASSERT_TRUE(verify_bits(one.lse, part(all.lse))) << "batch " << b;
+  }
+}
+
 TEST(attention_warpgroups, many_tiles) {
   for (const int d : heads_of)
     for (const bool causal : {false, true}) {
@@ -134,30 +161,27 @@ TEST(attention_warpgroups, many_tiles) {
                 .qk = d,
                 .value = d};
       c.options.causal = causal;
-      c.want_lse = true;
-      c.fill(static_cast<std::uint64_t>(d));
-      c.run();
-      ASSERT_FALSE(HasFatalFailure());
-      for (std::int64_t b = 0; b < c.batch; ++b) {
-        problem one{
-            .q_heads = 30, .kv_heads = 10, .queries = 300, .keys = 310, .qk = d, .value = d};
-        one.options.causal = causal;
-        one.want_lse = true;
-        const auto part = [&](const auto& of) {
-          const auto size = static_cast<std::ptrdiff_t>(of.size()) / c.batch;
-          return std::decay_t<decltype(of)>(of.begin() + b * size, of.begin() + (b + 1) * size);
-        };
-        one.q = part(c.q);
-        one.k = part(c.k);
-        one.v = part(c.v);
-        if (b == 2)
-          one.run_and_check();
-        else
-          one.run();
-        ASSERT_FALSE(HasFatalFailure());
-        ASSERT_TRUE(verify_bits(one.o, part(c.o))) << "batch " << b;
-        ASSERT_TRUE(verify_bits(one.lse, part(c.lse))) << "batch " << b;
+      expect_entries_alone(c);
+      if (HasFatalFailure())
+        return;
+    }
+}
+
+// Steps that some warpgroups skip at both ends, in each of several tiles of a workgroup; K row by
+// row where it is odd, V in copies; fp32 results; queries of the other sign.
+TEST(attention_warpgroups, many_tiles_with_windows) {
+  for (const int d : heads_of)
+    for (const bool other : {false, true}) {
+      attention_case<fp16, float> c{
+          .batch = 40, .q_heads = 4, .queries = 330, .keys = 400, .qk = d, .value = d};
+      c.options.window = other ? attention_window{64, 0} : attention_window{5, 1};
+      if (other) {
+        c.options.scale = -0.1f;
+        c.k_room = {.element = 3, .shift = 1};
       }
+      expect_entries_alone(c);
+      if (HasFatalFailure())
+        return;
     }
 }
 

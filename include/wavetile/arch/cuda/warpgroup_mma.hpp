@@ -2,7 +2,8 @@
 /// `wgmma`: products of a warpgroup (four consecutive warps, the first a multiple of four) whose
 /// operands it reads from LDS by itself, asynchronously. In code for `sm_90a` only.
 ///
-///     fence_async_proxy();  barrier();       // what work-items or cp.async wrote to LDS is seen
+///     fence_async_proxy();  barrier();       // what work-items or cp.async wrote to LDS is seen;
+///                                            // the fence may follow the barrier, too
 ///     warpgroup_fence();
 ///     warpgroup_mma<mma_type::bf16, 256, along, along>(sums, a, b);   // as often as wanted
 ///     warpgroup_commit();                    // a group
@@ -41,7 +42,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint64_t warpgroup_operand(uint32_t addres
 
 #if WAVETILE_WARPGROUP_MMA
 
-/// What this work-item wrote to LDS (its finished cp.async, too) before what `wgmma` reads.
+/// What this work-item has written to LDS (its finished cp.async, too), or seen written by others
+/// through a barrier, comes before what `wgmma` reads.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

@@ -51,7 +51,8 @@ struct attention_config {
   constexpr int buffers() const { return alternates ? 2 : 1; }             ///< of a step's tiles
   constexpr int64_t dynamic_lds_bytes() const { return 0; }                ///< of `lds_bytes`
   constexpr int64_t workgroups(int64_t tiles, int) const { return tiles; } ///< for so many tiles
-  constexpr const char* waves_text() const {                               ///< for `describe`
+  constexpr const char* tiles_text() const { return ", each a tile of "; } ///< for `describe`
+  constexpr const char* waves_text() const {                               ///< so, too
     return alternates ? " waves that alternate, " : " waves, ";
   }
   friend constexpr bool operator==(const attention_config&, const attention_config&) = default;

@@ -25,7 +25,8 @@ inline constexpr const char* attention_heads_text =
 enum class attention_choice : uint8_t {
   automatic,   ///< left to the plan
   independent, ///< tiles of 128 rows; several workgroups on a CU, of which one computes while
-               ///< others load or do softmax
+               ///< others load or do softmax. On compute capability 9.0, heads of 64 and 128: the
+               ///< only kernel there is, of warpgroups that take turns.
   alternating, ///< tiles of 256 rows; of the two waves of a SIMD one multiplies while the other
                ///< does softmax and loads. On gfx942, heads of 128 without a mask by array.
 };

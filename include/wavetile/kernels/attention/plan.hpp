@@ -78,8 +78,8 @@ struct attention_plan {
   int64_t tiles = 0;           ///< of rows, for each batch and `packed_heads` heads
   int64_t groups = 0;          ///< workgroups
   int xcds = 1;                ///< runs of tiles, one to each L2
-  int64_t lds_bytes = 0;       ///< static LDS of a workgroup, at most
-  int register_limit = 0;      ///< vector registers a lane may have
+  int64_t lds_bytes = 0;       ///< LDS of a workgroup, at most
+  int register_limit = 0;      ///< vector registers a lane may have; of 9.0 in code for sm_90a
   int64_t workspace_bytes = 0; ///< used: none
   int64_t visible_scores = 0;  ///< pairs of query and key that the causal mask and window leave
   /// With the hidden ones of blocks that are partly visible, as often as waves repeat them.
@@ -228,7 +228,7 @@ constexpr fixed_text<800> attention_plan::describe() const {
   text.append(groups)
       .append(" workgroups of ")
       .append(config.threads())
-      .append(", each a tile of ")
+      .append(config.tiles_text())
       .append(config.rows())
       .append(" rows in ")
       .append(config.waves)

@@ -74,7 +74,10 @@ struct attention_config {
     const int64_t at_a_time = int64_t{compute_units} * occupancy;
     return warpgroups > 0 && at_a_time > 0 && at_a_time < tiles ? at_a_time : tiles;
   }
-  /// What its waves are, for `describe`.
+  /// What its workgroups and waves do, for `describe`.
+  constexpr const char* tiles_text() const {
+    return warpgroups > 0 ? ", in turn tiles of " : ", each a tile of ";
+  }
   constexpr const char* waves_text() const {
     return warpgroups > 0 ? " waves, the last four of which copy, " : " waves, ";
   }
@@ -97,8 +100,8 @@ constexpr bool attention_has_warpgroups(attention_head head) {
 
 /// The cut for a head; over a cache, cut 1 has 16 rows that all waves share. Both have the same
 /// number of keys a step: the result of a query does not depend on which it is. Of arrays cut 1 is
-/// that with warpgroups, of heads that have one. A
-/// multiprocessor has 65,536 registers, so that four waves of two workgroups can have 255 each.
+/// that with warpgroups, of heads that have one. A multiprocessor has 65,536 registers, so that
+/// four waves of two workgroups can have 255 each.
 constexpr attention_config attention_config_of(attention_head head,
                                                attention_form form = attention_form::prefill,
                                                int cut = 0, mask_kind = mask_kind::none) {

@@ -588,6 +588,8 @@ WAVETILE_KERNEL __launch_bounds__(Config.threads(), Config.occupancy) void atten
         attention_kernel<Types, by_waves>(args, memory).run(args.sections.of(number));
         group::barrier();
       }
+    } else {
+      refuse_to_run();
     }
 #endif
   }

@@ -111,11 +111,14 @@ class warpgroup_attention {
     instruction::warpgroup_commit();
   }
 
-  /// Waits for K or V of a step.
+  /// Waits for K of a step, and makes all copies waited for so far come before the products that
+  /// follow: this side of the barrier the fence does for several of them, and copies need not be
+  /// waited for where they are made.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE static void wait_for(uint32_t there, uint32_t round) {
     instruction::wait_for_phase(there, round);
     instruction::fence_async_proxy();
   }
+  /// V needs a fence, too, before its products: that of the next step's K, or one after the last.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_values(const ring& place) const {
     instruction::wait_for_phase(memory_.values_there(place.slot), place.round);
   }
@@ -380,35 +383,35 @@ class warpgroup_attention {
             .lse[offset_of(args_.lse_steps, q_array, work.batch, place.head, first + place.query)] =
             softmax_[h].log(total[h]) * ln_2;
     }
-    if (sizeof(output) == 2 && in_chunks(o, args_.o_steps)) {
+    if constexpr (sizeof(output) == 2)
+      if (in_chunks(o, args_.o_steps)) {
 #pragma unroll
-      for (int n = 0; n < value_elements / 8; n += 4)
+        for (int n = 0; n < value_elements / 8; n += 4)
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          uint32_t words[4];
+          for (int h = 0; h < 2; ++h) {
+            uint32_t words[4];
 #pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            const float* value = output_ + 4 * (n + i) + 2 * h;
-            if constexpr (sizeof(output) == 2)
+            for (int i = 0; i < 4; ++i) {
+              const float* value = output_ + 4 * (n + i) + 2 * h;
               words[i] = pack_probabilities<output>(value[0] * factor[h], value[1] * factor[h]);
+            }
+            transpose(words);
+            if (exists[h])
+              *reinterpret_cast<uint4*>(to[h] + 8 * (n + lane_ % 4)) =
+                  uint4{words[0], words[1], words[2], words[3]};
           }
-          transpose(words);
-          if (exists[h])
-            *reinterpret_cast<uint4*>(to[h] + 8 * (n + lane_ % 4)) =
-                uint4{words[0], words[1], words[2], words[3]};
-        }
-    } else {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const bool aligned = reinterpret_cast<uint64_t>(to[h]) % (2 * sizeof(output)) == 0;
-        if (exists[h])
-#pragma unroll
-          for (int n = 0; n < value_elements / 8; ++n) {
-            const float* value = output_ + 4 * n + 2 * h;
-            store_pair(to[h] + 8 * n + lane_ % 4 * 2, aligned, value[0] * factor[h],
-                       value[1] * factor[h]);
-          }
+        return;
       }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const bool aligned = reinterpret_cast<uint64_t>(to[h]) % (2 * sizeof(output)) == 0;
+      if (exists[h])
+#pragma unroll
+        for (int n = 0; n < value_elements / 8; ++n) {
+          const float* value = output_ + 4 * n + 2 * h;
+          store_pair(to[h] + 8 * n + lane_ % 4 * 2, aligned, value[0] * factor[h],
+                     value[1] * factor[h]);
+        }
     }
   }
 
