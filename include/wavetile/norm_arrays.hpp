@@ -11,6 +11,7 @@
 #include <wavetile/launch/workspace.hpp>
 #if WAVETILE_CUDA
 #include <wavetile/kernels/norms/cuda/cluster.hpp>
+#include <wavetile/kernels/norms/cuda/ring.hpp>
 #include <wavetile/launch/cuda/launch_clusters.hpp>
 #endif
 
@@ -109,14 +110,21 @@ status run_norm_workgroup(int cut, int exact_slots, const Run& run) {
 template <class Types, int Cut = 0>
 status run_norm_cluster(const norm_plan& plan, const kernels::norm_arguments<Types>& arguments,
                         hipStream_t stream) {
-  if constexpr (Cut + 1 < kernels::row_cluster_cuts)
+  // longer rows with a residual are for other kernels
+  if constexpr (Cut + 1 < (Types::has_residual ? kernels::row_rings : kernels::row_cluster_cuts))
     if (plan.cut > Cut)
       return run_norm_cluster<Types, Cut + 1>(plan, arguments, stream);
-  using all_arguments = kernels::norm_cluster_arguments<Types>;
-  return launch_clusters(&kernels::norm_cluster<Types, Cut>, arguments.rows,
-                         static_cast<int>(plan.parts), plan.config.threads(),
-                         &all_arguments::first_row, all_arguments{arguments, 0}, stream,
-                         plan.lds_bytes);
+  if constexpr (Cut < kernels::row_rings) {
+    return launch_clusters_in_turn(&kernels::norm_ring<Types, Cut + 1>, plan.groups,
+                                   static_cast<int>(plan.parts), plan.config.threads(), arguments,
+                                   stream, plan.lds_bytes);
+  } else {
+    using all_arguments = kernels::norm_cluster_arguments<Types>;
+    return launch_clusters(&kernels::norm_cluster<Types, Cut>, arguments.rows,
+                           static_cast<int>(plan.parts), plan.config.threads(),
+                           &all_arguments::first_row, all_arguments{arguments, 0}, stream,
+                           plan.lds_bytes);
+  }
 }
 #endif
 
@@ -152,7 +160,7 @@ status run_norm(const norm_plan& plan, const kernels::norm_arguments<Types>& arg
     return run(&norm_split_apply<Types, config(kind::split), false>);
   case kind::cluster:
 #if WAVETILE_CUDA
-    if constexpr (!Types::has_residual && Types::scaling == norm_scaling::none)
+    if constexpr (kernels::may_be_clustered<Types>)
       return run_norm_cluster(plan, arguments, stream);
 #endif
   case kind::stream:

@@ -12,6 +12,7 @@
 #include <wavetile/launch/workspace.hpp>
 #if WAVETILE_CUDA
 #include <wavetile/kernels/softmax/cuda/cluster.hpp>
+#include <wavetile/kernels/softmax/cuda/ring.hpp>
 #include <wavetile/launch/cuda/launch_clusters.hpp>
 #endif
 
@@ -119,10 +120,15 @@ status run_forward_cluster(const softmax_plan& plan,
   if constexpr (Cut + 1 < kernels::row_cluster_cuts)
     if (plan.cut > Cut)
       return run_forward_cluster<Types, Cut + 1>(plan, arguments, stream);
-  return launch_clusters(&kernels::softmax_cluster<Types, Cut>, arguments.rows,
-                         static_cast<int>(plan.parts), plan.config.threads(),
-                         &kernels::softmax_arguments<Types>::first_row, arguments, stream,
-                         plan.lds_bytes);
+  if constexpr (Cut < kernels::row_rings)
+    return launch_clusters_in_turn(&kernels::softmax_ring<Types, Cut + 1>, plan.groups,
+                                   static_cast<int>(plan.parts), plan.config.threads(), arguments,
+                                   stream, plan.lds_bytes);
+  else
+    return launch_clusters(&kernels::softmax_cluster<Types, Cut>, arguments.rows,
+                           static_cast<int>(plan.parts), plan.config.threads(),
+                           &kernels::softmax_arguments<Types>::first_row, arguments, stream,
+                           plan.lds_bytes);
 }
 #endif
 

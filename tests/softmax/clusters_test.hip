@@ -20,24 +20,27 @@ softmax_problem problem_of(data_type type, std::int64_t rows, std::int64_t colum
 TEST(softmax_cluster_plans, are_for_long_rows_without_masks) {
   if (!kernels::has_cluster_code(hopper))
     GTEST_SKIP() << "compiled without code for sm_90";
+  constexpr std::int64_t one_step = kernels::row_ring{1}.lds_bytes(),
+                         two_steps = kernels::row_ring{2}.lds_bytes();
   const struct {
     data_type type;
     std::int64_t columns;
     std::uint32_t parts; ///< 0: another kernel
     int threads, readings;
-    std::int64_t lds_bytes;
+    std::int64_t groups, lds_bytes;
   } cases[] = {
-      {data_type::bf16, 8192, 0, 0, 0, 0},
-      {data_type::fp32, 32768, 0, 0, 0, 0},
-      // statistics of 8 waves and 64 barriers, then two steps of 16 KB; of 4 waves, four
-      {data_type::bf16, 8200, 1, 256, 1, 128 + 512 + 2 * 16384},
-      {data_type::fp16, 32768, 1, 256, 1, 128 + 512 + 65536},
-      {data_type::bf16, 131072, 4, 256, 1, 512 + 512 + 65536},
-      {data_type::fp32, 131072, 8, 128, 1, 512 + 256 + 65536},
-      {data_type::bf16, 524288, 16, 256, 1, 2048 + 512 + 65536},
-      {data_type::bf16, 1048576, 16, 256, 2, 2048 + 384 + 3 * 32768 + 0 * 128},
-      {data_type::fp32, 1048576, 16, 256, 2, 2048 + 768 + 6 * 32768},
-      {data_type::fp32, 1048580, 0, 0, 0, 0},
+      {data_type::bf16, 8192, 0, 0, 0, 0, 0},
+      {data_type::fp32, 32768, 0, 0, 0, 0, 0},
+      {data_type::bf16, 8200, 1, 576, 1, 132, one_step},
+      {data_type::fp16, 32768, 1, 576, 1, 132, two_steps},
+      {data_type::bf16, 65536, 2, 576, 1, 132, two_steps},
+      {data_type::bf16, 131072, 8, 576, 1, 128, one_step},
+      {data_type::fp32, 131072, 8, 576, 1, 128, two_steps},
+      {data_type::bf16, 524288, 16, 576, 1, 128, two_steps},
+      // statistics of 8 waves and 16 workgroups, barriers, and steps of 32 KB
+      {data_type::bf16, 1048576, 16, 256, 2, 8000, 2048 + 384 + 3 * 32768},
+      {data_type::fp32, 1048576, 16, 256, 2, 8000, 2048 + 768 + 6 * 32768},
+      {data_type::fp32, 1048580, 0, 0, 0, 0, 0},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.columns);
@@ -49,10 +52,12 @@ TEST(softmax_cluster_plans, are_for_long_rows_without_masks) {
     EXPECT_EQ(p.parts, c.parts);
     EXPECT_EQ(p.config.threads(), c.threads);
     EXPECT_EQ(p.readings, c.readings);
-    EXPECT_EQ(p.groups, 500 * std::int64_t{c.parts});
+    EXPECT_EQ(p.groups, c.groups);
+    EXPECT_EQ(plan(problem_of(c.type, 3, c.columns), hopper).groups, 3 * std::int64_t{c.parts});
     EXPECT_EQ(p.launches, 1);
     EXPECT_EQ(p.workspace_bytes, 0);
-    EXPECT_EQ(p.lds_bytes, (c.lds_bytes + 127) / 128 * 128) << p.describe().c_str();
+    EXPECT_EQ(p.lds_bytes, c.readings == 1 ? c.lds_bytes : (c.lds_bytes + 127) / 128 * 128)
+        << p.describe().c_str();
     EXPECT_GE(p.part_chunks * p.parts, c.columns / p.chunk);
     EXPECT_EQ(p.refused[static_cast<int>(softmax_kernel::cluster)], softmax_refusal::none);
     EXPECT_NE(std::string(p.describe().c_str()).find("clusters of "), std::string::npos);
@@ -165,6 +170,31 @@ TYPED_TEST(softmax_clusters, infinities_and_nans_are_as_in_other_rows) {
       if (this->HasFatalFailure())
         return;
     }
+}
+
+// Clusters that stay take dozens of rows each, alone they take one: LDS goes round several times.
+TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_and_among_many) {
+  using T = TypeParam;
+  const struct {
+    std::int64_t rows, columns;
+  } shapes[] = {{132 * 14 + 5, 9000}, {301, 140003}, {67, 262149}};
+  for (const auto& s : shapes) {
+    const auto values = random_normals<T>(static_cast<std::size_t>(s.rows * s.columns), 11, 3);
+    device_buffer<T> x(values), all(values.size()), alone(static_cast<std::size_t>(s.columns));
+    const auto call = [&](std::int64_t first, std::int64_t rows, T* to) {
+      return softmax(
+          make_view(static_cast<const T*>(x.data()) + first * s.columns, rows, s.columns),
+          make_view(to, rows, s.columns));
+    };
+    ASSERT_TRUE(call(0, s.rows, all.data()).ok());
+    const auto got = all.download();
+    for (const std::int64_t row : {std::int64_t{0}, s.rows / 2, s.rows - 1}) {
+      ASSERT_TRUE(call(row, 1, alone.data()).ok());
+      const auto first = got.begin() + row * s.columns;
+      ASSERT_TRUE(verify_bits(std::vector<T>(first, first + s.columns), alone.download()))
+          << row << " of " << s.rows << " x " << s.columns;
+    }
+  }
 }
 
 TEST(softmax_clusters_of_mixed_types, agree_with_the_reference) {

@@ -4,7 +4,7 @@
 /// write to each other's LDS. Call only in passes where `has_clusters`.
 ///
 /// Addresses in LDS are 32-bit, as `cp_async.hpp` has them. Source: NVIDIA, PTX ISA 9.0,
-/// "mbarrier", "cp.async.bulk", "barrier.cluster", "mapa".
+/// "mbarrier", "cp.async.bulk", "barrier.cluster", "mapa", "st.async".
 #pragma once
 
 #include <wavetile/arch/device_target.hpp>
@@ -93,6 +93,23 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_in_cluster(uint32_t to, uint32_
   asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there), "f"(value.x),
                "f"(value.y), "f"(value.z), "f"(value.w)
                : "memory");
+}
+
+/// The same without waiting: the barrier at `barrier` there counts the 16 bytes when they are
+/// there.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void send_in_cluster(uint32_t to, uint32_t number,
+                                                           const float4& value, uint32_t barrier) {
+  uint32_t there, counter;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(to), "r"(number));
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(counter) : "r"(barrier), "r"(number));
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
+               "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(there),
+               "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(counter)
+               : "memory");
+}
+/// What this lane wrote to LDS comes before bulk copies to it that follow a barrier of its wave.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void order_before_copies() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 } // namespace instruction

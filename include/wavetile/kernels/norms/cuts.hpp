@@ -51,4 +51,11 @@ inline constexpr int norm_turns = detail::cuda_norm_turns;
 inline constexpr int norm_turns = 1;
 #endif
 
+/// Rows of no more bytes are not for clusters, where there are any.
+constexpr int64_t least_clustered(norm_kind kind, bool has_residual, int element_bytes) {
+  if (has_residual)
+    return 32 * 1024;
+  return (element_bytes == 2 ? 16 * 1024 : 32 * 1024) * (kind == norm_kind::rms ? 2 : 1);
+}
+
 } // namespace wavetile::kernels

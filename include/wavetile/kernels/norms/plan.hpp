@@ -59,7 +59,8 @@ enum class norm_refusal : uint8_t {
   row_fits,        ///< a row fits on chip, where it is read once; this one reads it twice
   needs_workspace, ///< no workspace was lent
   split_is_better, ///< more workgroups share few rows, weight and bias are read less often
-  not_clustered,   ///< rows too short or too long, residual, 8-bit y, or a device without clusters
+  not_clustered,   ///< rows too short or too long, residual of another size or with rows over 1 MB,
+                   ///< 8-bit y, or a device without clusters
   cluster_is_faster, ///< a cluster reads the row once, or has more in flight
 };
 
@@ -70,11 +71,13 @@ struct norm_plan {
   status outcome;
   norm_kernel kernel = norm_kernel::short_rows;
   norm_config config;
-  int cut = 0;                  ///< which of the kernel's cuts `config` is
-  int chunk = 4;                ///< elements of one access
-  int lanes_log2 = 6;           ///< short_rows: 2^lanes_log2 lanes a row
-  int64_t rows_per_group = 1;   ///< rows that a workgroup works on at a time
-  int64_t groups = 0;           ///< workgroups; each takes rows until there are no more
+  int cut = 0;                ///< which of the kernel's cuts `config` is
+  int chunk = 4;              ///< elements of one access
+  int lanes_log2 = 6;         ///< short_rows: 2^lanes_log2 lanes a row
+  int64_t rows_per_group = 1; ///< rows that a workgroup works on at a time
+  /// Workgroups; each takes rows until there are no more. Of clusters in turn at most as many: the
+  /// launch asks the device how many it holds.
+  int64_t groups = 0;
   uint32_t parts = 1;           ///< split, cluster: workgroups of a row
   int64_t part_chunks = 0;      ///< split, cluster: chunks of a part
   int launches = 0;             ///< kernels: 1, split 2 or 3, nothing to do 0
@@ -135,9 +138,10 @@ constexpr status check_problem(const norm_problem& problem) {
 /// row, each of which keeps weight and bias of its part from row to row, else by one.
 ///
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
-/// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, without residual
-/// and to a y that is not of 8 bits: up to 1 MB by clusters of up to 16 workgroups, each of which
-/// reads its part once; of rows up to 4 MB up to a third is read again, from L2.
+/// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, if y is not of 8
+/// bits: up to 1 MB by clusters of up to 16 workgroups, which take rows in turn and read each part
+/// once; with a residual from 32 KB on, if x, residual and sum are of one size. Of longer rows, up
+/// to 4 MB and without residual, up to a third is read again, from L2.
 ///
 /// Rows that fit are never split, however few: the second launch would cost more than it saves. On
 /// gfx942 the longest, 256 KB, is 4,096 clocks of loads and as many of stores for one CU (64 bytes
@@ -215,10 +219,17 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   }
 
   kernels::row_cluster cluster;
-  if (!problem.has_residual && problem.scaling == norm_scaling::none)
-    cluster = kernels::row_cluster_for(device, false, chunks, problem.chunk_bytes(),
-                                       (size_of(problem.input) == 2 ? 16 * 1024 : 32 * 1024) *
-                                           (problem.kind == norm_kind::rms ? 2 : 1));
+  // with a residual h takes the place of x in LDS
+  const bool in_place =
+      !problem.has_residual || (size_of(problem.input) == size_of(problem.sum) &&
+                                size_of(problem.residual) == size_of(problem.sum));
+  if (in_place && problem.scaling == norm_scaling::none)
+    cluster = kernels::row_cluster_for(
+        device, chunks, problem.chunk_bytes(),
+        kernels::least_clustered(problem.kind, problem.has_residual, size_of(problem.input)),
+        size_of(problem.input) == 2);
+  if (problem.has_residual && !cluster.in_turn())
+    cluster = {};
   // few rows are shared by more workgroups if a workspace is lent
   const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
   refuse(norm_kernel::cluster, norm_refusal::not_clustered);
@@ -238,8 +249,8 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
 
   result.config = config_for(result.kernel, clustered ? 0 : result.cut);
   if (clustered) {
-    const auto cut = kernels::row_cluster_cut_of(cluster.cut, false);
-    result.config = {norm_method::cluster, cut.waves, cut.lane_bytes / problem.chunk_bytes()};
+    result.config = {norm_method::cluster, cluster.threads / wave_size,
+                     cluster.lane_bytes / problem.chunk_bytes()};
   }
   const bool split = result.kernel == norm_kernel::split;
   const bool short_rows = result.kernel == norm_kernel::short_rows;
@@ -265,10 +276,10 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   // no more than take equally many turns: each reads weight and bias
   const int64_t turns = divide_up(wanted < 1 ? 1 : wanted, at_a_time);
   result.groups = empty ? 0 : divide_up(wanted, turns) * static_cast<int64_t>(result.parts);
-  if (clustered) { // one row each
+  if (clustered) {
     result.parts = static_cast<uint32_t>(cluster.workgroups);
     result.part_chunks = cluster.part_chunks;
-    result.groups = empty ? 0 : problem.rows * cluster.workgroups;
+    result.groups = empty ? 0 : cluster.groups(problem.rows, device.cu_count);
   }
   const bool per_row = problem.scaling == norm_scaling::per_row;
   result.launches = empty ? 0 : !split ? 1 : per_row ? 3 : 2;
@@ -353,7 +364,8 @@ constexpr fixed_text<1500> norm_plan::describe() const {
           .append(" bytes of workspace, none lent");
       break;
     case norm_refusal::not_clustered:
-      text.append("it takes long rows without residual and 8-bit results, with clusters");
+      text.append(
+          "it takes long rows without 8-bit results and other sizes of a residual, with clusters");
       break;
     case norm_refusal::cluster_is_faster:
       text.append("a cluster has the row in LDS");

@@ -2,10 +2,15 @@
 /// Which rows a cluster of workgroups takes on NVIDIA GPUs, and how they are cut.
 ///
 /// On compute capability 9.0 up to 16 workgroups run at a time on neighbouring SMs and write
-/// to each other's LDS. Each holds a part of the row in its LDS, filled by bulk copies; one barrier
-/// of them all exchanges the statistics. Registers need not hold the row, and several workgroups
-/// of other rows share the SM and load while this one waits. (Trials on an H200: one workgroup an
-/// SM that loads its next row meanwhile was up to ten points of a copy behind three.)
+/// to each other's LDS. Each holds a part of the row in its LDS, filled by bulk copies, and they
+/// exchange the statistics.
+///
+/// Rows up to 1 MB are taken in turn by clusters that stay: LDS of each workgroup is a ring of
+/// several rows' parts, and a row's results are written when later rows have been measured, so that
+/// neither copies nor stores wait for an exchange (`row_ring`). Of longer rows a workgroup holds
+/// one part, and where an SM has room for two, they share it. (H200, share of a copy: rows of
+/// 131,072 elements 90 to 94 % in rings, 77 to 83 % with a cluster for each row and three
+/// workgroups an SM; prefetching a later row to L2 was up to 16 points slower than not to.)
 #pragma once
 
 #include <wavetile/arch/device_info.hpp>
@@ -28,24 +33,56 @@ struct row_cluster_cut {
   constexpr int64_t part_bytes() const { return steps * step_bytes(); }
 };
 
-inline constexpr int row_cluster_cuts = 3;
+/// How a workgroup takes its parts of rows in turn: 16 waves take a part in `steps` steps, in each
+/// of which a lane takes 64 bytes; one more wave hands out what they found, and one gathers what
+/// other workgroups have.
+struct row_ring {
+  int steps;
+
+  static constexpr int waves = 16;
+  static constexpr int lane_bytes = 64;
+  constexpr int threads() const { return (waves + 2) * 32; }
+  constexpr int64_t part_bytes() const { return int64_t{waves} * 32 * lane_bytes * steps; }
+  constexpr int rows() const { return 6 / steps; } ///< whose parts LDS holds
+  constexpr int behind() const {
+    return steps == 1 ? 2 : 1;
+  } ///< rows measured before one's results
+  /// Rows whose statistics are kept: so many that none is overwritten that a workgroup may still
+  /// need. Who measures row i has written i - behind - 1, for which all others have measured that,
+  /// and written i - 2 behind - 2.
+  constexpr int statistics() const { return 2 * behind() + 2; }
+  /// Parts, then barriers, then statistics.
+  constexpr int64_t lds_bytes() const {
+    return rows() * part_bytes() + (rows() * waves + 3 * statistics()) * 8 +
+           statistics() * (2 * waves + 1) * 16;
+  }
+};
+
+inline constexpr int row_rings = 2; ///< cuts 0 and 1: rings of one and two steps
+inline constexpr int row_cluster_cuts = 4;
 inline constexpr int most_clustered = 16; ///< workgroups of a cluster; above 8 not on every device
 
-/// The cuts: parts of 64, 128 and 256 KB. `light`: more waves that take less at a time, where an
-/// element costs more arithmetic than memory.
-constexpr row_cluster_cut row_cluster_cut_of(int number, bool light) {
-  if (number == 0)
-    return light ? row_cluster_cut{8, 64, 4, 4, 3} : row_cluster_cut{4, 128, 4, 4, 3};
-  return number == 1 ? row_cluster_cut{8, 128, 4, 3, 2} : row_cluster_cut{8, 128, 8, 6, 1};
+/// Cuts beyond the rings: parts of 128 and 256 KB.
+constexpr row_cluster_cut row_cluster_cut_of(int number) {
+  return number == row_rings ? row_cluster_cut{8, 128, 4, 3, 2} : row_cluster_cut{8, 128, 8, 6, 1};
 }
 
 /// What a row becomes. Without workgroups: it is not for clusters.
 struct row_cluster {
   int workgroups = 0;
   int cut = 0;
+  int threads = 0;         ///< of a workgroup
+  int lane_bytes = 0;      ///< that a lane takes of a part or, of longer rows, at a time
   int64_t part_chunks = 0; ///< of each workgroup but the last ones
   int64_t lds_bytes = 0;   ///< dynamic LDS of a workgroup
   bool reads_again = false;
+
+  constexpr bool in_turn() const { return cut < row_rings; }
+  /// Workgroups of a launch: in turn as many as the device may hold, else for each row.
+  constexpr int64_t groups(int64_t rows, int cu_count) const {
+    const int64_t most = in_turn() ? cu_count / workgroups : rows;
+    return workgroups * (rows < most ? rows : (most < 1 ? 1 : most));
+  }
 };
 
 /// LDS in front of what is held: statistics of all waves of the cluster, two barriers a slot.
@@ -68,25 +105,51 @@ constexpr bool has_cluster_code([[maybe_unused]] const device_info& device) {
   return false;
 }
 
+/// Whether clusters of so many workgroups find place, `groups` of them on an SM: more than 8 must
+/// fit into one of the groups of SMs that a device is made of, here at most 8.
+constexpr bool has_room_for_cluster(const device_info& device, int64_t workgroups, int groups) {
+  return workgroups <= 8 ? int64_t{device.cu_count} * groups >= workgroups
+                         : workgroups <= most_clustered &&
+                               device.cu_count >= 8 * divide_up(int64_t{16}, int64_t{groups});
+}
+
 /// The cluster for rows of `chunks` chunks of `chunk_bytes`, if they are longer than `least_bytes`.
-constexpr row_cluster row_cluster_for(const device_info& device, bool light, int64_t chunks,
-                                      int chunk_bytes, int64_t least_bytes) {
+/// `spread`: over more workgroups before they take two steps, which leaves room for as much again
+/// as a step in registers.
+constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks, int chunk_bytes,
+                                      int64_t least_bytes, bool spread) {
   row_cluster result;
   const int64_t bytes = chunks * chunk_bytes;
   if (bytes <= least_bytes || !has_cluster_code(device))
     return result;
-  for (int number = 0; number < row_cluster_cuts; ++number) {
-    const row_cluster_cut cut = row_cluster_cut_of(number, light);
+  const struct {
+    int workgroups, steps;
+    bool spread;
+  } rings[] = {{1, 1, true}, {1, 2, false}, {2, 1, true},  {2, 2, false}, {4, 1, true},
+               {8, 1, true}, {8, 2, false}, {16, 1, true}, {16, 2, true}};
+  for (const auto& one : rings) {
+    const row_ring ring{one.steps};
+    if ((spread && !one.spread) || bytes > one.workgroups * ring.part_bytes() ||
+        !has_room_for_cluster(device, one.workgroups, 1))
+      continue;
+    result.workgroups = one.workgroups;
+    result.cut = one.steps - 1;
+    result.lane_bytes = ring.steps * ring.lane_bytes;
+    result.threads = ring.threads();
+    result.part_chunks = divide_up(chunks, int64_t{one.workgroups});
+    result.lds_bytes = ring.lds_bytes();
+    return result;
+  }
+  for (int number = row_rings; number < row_cluster_cuts; ++number) {
+    const row_cluster_cut cut = row_cluster_cut_of(number);
     const int64_t workgroups = divide_up(bytes, cut.part_bytes());
-    // more than 8 must fit into one of the groups of SMs that a device is made of, here at most 8
-    const bool fits = (workgroups <= 8 && int64_t{device.cu_count} * cut.groups >= workgroups) ||
-                      (workgroups <= most_clustered &&
-                       device.cu_count >= 8 * divide_up(int64_t{16}, int64_t{cut.groups}));
-    if (!fits)
+    if (!has_room_for_cluster(device, workgroups, cut.groups))
       continue;
     const int64_t step_chunks = cut.step_bytes() / chunk_bytes;
     result.workgroups = static_cast<int>(workgroups);
     result.cut = number;
+    result.lane_bytes = cut.lane_bytes;
+    result.threads = cut.threads();
     result.part_chunks = divide_up(chunks, workgroups);
     const int64_t steps = divide_up(result.part_chunks, step_chunks);
     result.reads_again = steps > cut.held;
@@ -99,7 +162,7 @@ constexpr row_cluster row_cluster_for(const device_info& device, bool light, int
 
 #else
 
-constexpr row_cluster row_cluster_for(const device_info&, bool, int64_t, int, int64_t) {
+constexpr row_cluster row_cluster_for(const device_info&, int64_t, int, int64_t, bool) {
   return {};
 }
 

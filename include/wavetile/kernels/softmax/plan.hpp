@@ -63,13 +63,15 @@ struct softmax_plan {
   status outcome;
   softmax_kernel kernel = softmax_kernel::short_rows;
   softmax_config config;
-  int cut = 0;                 ///< which of the kernel's cuts `config` is
-  int chunk = 4;               ///< elements of one access
-  int lanes_log2 = 6;          ///< short_rows: 2^lanes_log2 lanes a row
-  uint32_t parts = 1;          ///< split, cluster: workgroups of a row
-  int64_t part_chunks = 0;     ///< split, cluster: chunks of a part
-  int64_t rows_per_group = 1;  ///< rows of a workgroup; split: 1 of `parts` parts of one
-  int64_t groups = 0;          ///< workgroups of a launch, all dispatches of it together
+  int cut = 0;                ///< which of the kernel's cuts `config` is
+  int chunk = 4;              ///< elements of one access
+  int lanes_log2 = 6;         ///< short_rows: 2^lanes_log2 lanes a row
+  uint32_t parts = 1;         ///< split, cluster: workgroups of a row
+  int64_t part_chunks = 0;    ///< split, cluster: chunks of a part
+  int64_t rows_per_group = 1; ///< rows of a workgroup; split: 1 of `parts` parts of one
+  /// Workgroups of a launch, all dispatches of it together; of clusters that take rows in turn at
+  /// most as many: the launch asks the device how many it holds.
+  int64_t groups = 0;
   int launches = 0;            ///< kernels: 1, split 2, nothing to do 0
   int readings = 1;            ///< how often each element of the input is read, at most
   int row_registers = 0;       ///< vector registers of a lane that hold its share of a row
@@ -176,8 +178,8 @@ constexpr status check_problem(const softmax_problem& problem) {
 ///
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
 /// KB of 16-bit elements or 128 KB of fp32 without masks are held in LDS: up to 1 MB by clusters of
-/// up to 16 workgroups, each of which reads its part once; of rows up to 4 MB up to a third
-/// is read again, from L2.
+/// up to 16 workgroups, which take rows in turn and read each part once; of rows up to 4 MB up to a
+/// third is read again, from L2.
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;
   result.outcome = check_device(device);
@@ -215,10 +217,9 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   const int64_t split_bytes = problem.rows * parts * 8;
 
   kernels::row_cluster cluster;
-  const bool light = size_of(problem.input) == 2; // see kernels/softmax/cuda/cluster.hpp
   if (!is_backward(problem.form) && problem.mask == mask_kind::none && !problem.causal)
-    cluster = kernels::row_cluster_for(device, light, chunks, chunk * size_of(problem.input),
-                                       light ? 16 * 1024 : 128 * 1024);
+    cluster = kernels::row_cluster_for(device, chunks, chunk * size_of(problem.input),
+                                       size_of(problem.input) == 2 ? 16 * 1024 : 128 * 1024, false);
   // few rows are shared by more workgroups if a workspace is lent
   const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
 
@@ -278,9 +279,8 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
 
   result.config = config_for(result.kernel, clustered ? 0 : result.cut);
   if (clustered) {
-    const auto cut = kernels::row_cluster_cut_of(cluster.cut, light);
-    result.config = {softmax_method::cluster, cut.waves,
-                     cut.lane_bytes / (chunk * size_of(problem.input))};
+    result.config = {softmax_method::cluster, cluster.threads / wave_size,
+                     cluster.lane_bytes / (chunk * size_of(problem.input))};
   }
   const bool short_rows = result.kernel == softmax_kernel::short_rows;
   const bool split = result.kernel == softmax_kernel::split;
@@ -297,9 +297,10 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
                  : clustered ? static_cast<uint32_t>(cluster.workgroups)
                              : 1;
   result.part_chunks = split ? part_chunks : clustered ? cluster.part_chunks : chunks;
-  result.groups =
-      empty ? 0
-            : divide_up(problem.rows, result.rows_per_group) * static_cast<int64_t>(result.parts);
+  result.groups = empty       ? 0
+                  : clustered ? cluster.groups(problem.rows, device.cu_count)
+                              : divide_up(problem.rows, result.rows_per_group) *
+                                    static_cast<int64_t>(result.parts);
   result.launches = empty ? 0 : (split ? 2 : 1);
   result.readings = result.config.keeps_row() || (clustered && !cluster.reads_again) ? 1 : 2;
   const int arrays = is_backward(problem.form) ? 2 : 1;

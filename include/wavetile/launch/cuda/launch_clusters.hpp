@@ -11,10 +11,11 @@ namespace wavetile {
 
 namespace detail {
 
-/// On the device of the stream, whatever the current one is.
+/// On the device of the stream, whatever the current one is. `at_once`: no more workgroups than the
+/// device holds at a time.
 inline hipError_t launch_cluster_kernel(const void* kernel, int64_t groups, int threads,
-                                        int workgroups, int64_t lds_bytes, void** arguments,
-                                        int device, hipStream_t stream) {
+                                        int workgroups, int64_t lds_bytes, bool at_once,
+                                        void** arguments, int device, hipStream_t stream) {
   int current = 0;
   hipError_t error = static_cast<hipError_t>(cudaGetDevice(&current));
   if (error == hipSuccess && device != current)
@@ -46,7 +47,14 @@ inline hipError_t launch_cluster_kernel(const void* kernel, int64_t groups, int 
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = workgroups > 1 ? 2 : 0;
-    error = static_cast<hipError_t>(cudaLaunchKernelExC(&config, kernel, arguments));
+    if (at_once && workgroups > 1) { // which SMs lie together differs from device to device
+      int held = 0;
+      error = static_cast<hipError_t>(cudaOccupancyMaxActiveClusters(&held, kernel, &config));
+      if (held > 0 && int64_t{held} * workgroups < groups)
+        config.gridDim = dim3(static_cast<unsigned>(held * workgroups));
+    }
+    if (error == hipSuccess)
+      error = static_cast<hipError_t>(cudaLaunchKernelExC(&config, kernel, arguments));
   }
   if (device != current) {
     const auto restored = static_cast<hipError_t>(cudaSetDevice(current));
@@ -77,12 +85,33 @@ status launch_clusters(void (*kernel)(Arguments), int64_t rows, int workgroups, 
       return outcome;
     void* pointers[] = {&arguments};
     const auto* handle = reinterpret_cast<const void*>(kernel);
-    const hipError_t error = detail::launch_cluster_kernel(
-        handle, shape.grid.x, threads, workgroups, lds_bytes, pointers, device.ordinal, stream);
+    const hipError_t error =
+        detail::launch_cluster_kernel(handle, shape.grid.x, threads, workgroups, lds_bytes, false,
+                                      pointers, device.ordinal, stream);
     if (error != hipSuccess)
       return detail::launch_failure(handle, error, shape, device);
   }
   return {};
+}
+
+/// Starts `kernel` with up to `groups` workgroups of `threads` work-items in clusters of
+/// `workgroups`: as many as the device holds at a time, which take rows in turn. `lds_bytes`:
+/// dynamic LDS.
+template <class Arguments>
+status launch_clusters_in_turn(void (*kernel)(Arguments), int64_t groups, int workgroups,
+                               int threads, Arguments arguments, hipStream_t stream,
+                               int64_t lds_bytes) {
+  device_info device;
+  if (const status outcome = stream_device(stream, device); !outcome)
+    return outcome;
+  const launch_shape shape{.grid = groups, .block = threads, .lds_bytes = lds_bytes};
+  if (const status outcome = detail::check_shape(shape, device); !outcome)
+    return outcome;
+  void* pointers[] = {&arguments};
+  const auto* handle = reinterpret_cast<const void*>(kernel);
+  const hipError_t error = detail::launch_cluster_kernel(
+      handle, groups, threads, workgroups, lds_bytes, true, pointers, device.ordinal, stream);
+  return error == hipSuccess ? status{} : detail::launch_failure(handle, error, shape, device);
 }
 
 } // namespace wavetile

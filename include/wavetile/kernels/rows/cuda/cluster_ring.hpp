@@ -1,0 +1,303 @@
+/// \file
+/// Clusters of workgroups that take rows in turn, several of which are in LDS; see
+/// kernels/rows/cluster.hpp.
+#pragma once
+
+#include <wavetile/arch/cuda/cluster.hpp>
+#include <wavetile/kernels/rows/cluster.hpp>
+#include <wavetile/kernels/rows/cuda/butterfly.hpp>
+#include <wavetile/kernels/rows/cuda/wide_access.hpp>
+#include <wavetile/kernels/rows/row_map.hpp>
+#include <wavetile/kernels/rows/row_tile.hpp>
+
+#if WAVETILE_CUDA
+
+namespace wavetile::kernels {
+
+/// The parts of rows of `T` that a wave has, chunks of `Chunk` elements: of each row the same
+/// columns, a lane every 32nd chunk of them. Which lane adds up which column depends on the length
+/// of the row alone. `Wide`: all rows start at multiples of 16 bytes and are copied in bulk; else
+/// they come through registers.
+template <class T, int Chunk, int Steps, bool Wide>
+class ring_part {
+public:
+  static constexpr row_ring ring{Steps};
+  static constexpr int chunk_bytes = Chunk * static_cast<int>(sizeof(T));
+  static constexpr int at_once = row_ring::lane_bytes / chunk_bytes;
+  static_assert(chunk_bytes % 16 == 0 && at_once >= 1);
+
+  /// Of wave `wave`; `number`: of this workgroup in its cluster of `workgroups`. `slots`: the parts
+  /// in LDS, `arrived`: the wave's barriers, one a slot.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE ring_part(unsigned char* slots, uint32_t arrived,
+                                                  int64_t columns, int64_t part_chunks,
+                                                  uint32_t number, uint32_t workgroups,
+                                                  uint32_t wave)
+      : slots_(slots + wave * wave_bytes), arrived_(arrived), lane_(static_cast<int>(lane_id())) {
+    constexpr int line = 128 / chunk_bytes; // no two waves share one
+    const int64_t wave_chunks =
+        round_up(divide_up(part_chunks, int64_t{row_ring::waves}), int64_t{line});
+    const int64_t first = number * part_chunks + wave * wave_chunks;
+    const int64_t end = (number + 1) * part_chunks, all = columns / Chunk;
+    const int64_t left = (end < all ? end : all) - first;
+    mine_ = static_cast<int>(left > wave_chunks ? wave_chunks : (left < 0 ? 0 : left));
+    first_column_ = first * Chunk;
+    const auto tail = static_cast<uint32_t>(columns % Chunk);
+    tail_column_ = columns - tail + lane_;
+    has_tail_ = number + 1 == workgroups && wave == 0 && static_cast<uint32_t>(lane_) < tail;
+  }
+
+  /// Whether all lanes have all of a step.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool whole(int step) const {
+    return (step + 1) * step_chunks <= mine_;
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool owns(int step, int i) const {
+    return step * step_chunks + i * 32 + lane_ < mine_;
+  }
+  /// Chunks of a step that the lane owns.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int owned(int step) const {
+    const int rest = mine_ - step * step_chunks - lane_ + 31;
+    return rest < 0 ? 0 : (rest / 32 < at_once ? rest / 32 : at_once);
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t column(int step, int i) const {
+    return first_column_ + lane_ * Chunk + (step * step_chunks + i * 32) * Chunk;
+  }
+  /// Whether the lane has a column after the last whole chunk, and which.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool has_tail() const { return has_tail_; }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t tail_column() const { return tail_column_; }
+
+  /// Starts to fill a slot with a part of `row`, once all lanes have read what was in it.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void fetch(const T* row, int slot) const {
+    const T* const from = row + first_column_;
+    if constexpr (Wide) {
+      __syncwarp();
+      if (lane_ == 0 && mine_ > 0) {
+        const int bytes = mine_ * chunk_bytes;
+        instruction::arrive_with_bytes(arrived(slot), bytes);
+        instruction::copy_bulk(
+            static_cast<uint32_t>(__cvta_generic_to_shared(slots_ + slot * slot_bytes)), from,
+            bytes, arrived(slot), instruction::read_once());
+      }
+      __syncwarp();
+    } else {
+#pragma unroll 1
+      for (int i = lane_; i < mine_; i += 32) {
+        uint32_t words[chunk_bytes / 4];
+        wavetile::detail::load_anywhere(words, from + i * Chunk);
+        __builtin_memcpy(slots_ + slot * slot_bytes + i * chunk_bytes, words, sizeof words);
+      }
+    }
+  }
+  /// Waits until a slot has been filled; `turn` times before.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait(int slot, uint32_t turn) const {
+    if constexpr (Wide)
+      if (mine_ > 0)
+        instruction::wait_for_phase(arrived(slot), turn & 1);
+  }
+
+  /// A chunk of the lane in a slot; anything where it owns none.
+  template <class U = T>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE vec<U, Chunk> chunk(int slot, int step, int i) const {
+    static_assert(sizeof(U) == sizeof(T));
+    vec<U, Chunk> result;
+    alignas(16) uint4 words[chunk_bytes / 16];
+#pragma unroll
+    for (int k = 0; k < chunk_bytes / 16; ++k)
+      words[k] = reinterpret_cast<const uint4*>(place(slot, step, i))[k];
+    __builtin_memcpy(&result, words, sizeof result);
+    return result;
+  }
+  /// Puts another in its place. `instruction::order_before_copies` must follow.
+  template <class U>
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void put(int slot, int step, int i,
+                                                 const vec<U, Chunk>& value) const {
+    static_assert(sizeof(U) == sizeof(T));
+    alignas(16) uint4 words[chunk_bytes / 16];
+    __builtin_memcpy(words, &value, sizeof value);
+#pragma unroll
+    for (int k = 0; k < chunk_bytes / 16; ++k)
+      reinterpret_cast<uint4*>(place(slot, step, i))[k] = words[k];
+  }
+
+private:
+  static constexpr int step_chunks = at_once * 32;
+  static constexpr int wave_bytes = Steps * step_chunks * chunk_bytes;
+  static constexpr int slot_bytes = row_ring::waves * wave_bytes;
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint32_t arrived(int slot) const {
+    return arrived_ + static_cast<uint32_t>(slot) * (row_ring::waves * 8);
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE unsigned char* place(int slot, int step, int i) const {
+    return slots_ + slot * slot_bytes + (step * step_chunks + i * 32 + lane_) * chunk_bytes;
+  }
+
+  unsigned char* slots_;
+  uint32_t arrived_;
+  int lane_;
+  int mine_; ///< chunks of the wave
+  int64_t first_column_;
+  int64_t tail_column_;
+  bool has_tail_;
+};
+
+/// Place in a ring of `Size`, and how often it has come round.
+template <int Size>
+struct ring_turn {
+  int place = 0;
+  uint32_t turn = 0;
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void advance() {
+    if (++place == Size) {
+      place = 0;
+      ++turn;
+    }
+  }
+};
+
+/// The rows of a cluster: `team`, team + teams, … below `rows`.
+struct ring_rows {
+  int64_t rows;
+  int64_t team, teams;
+  uint32_t number;     ///< of this workgroup in its cluster
+  uint32_t workgroups; ///< of the cluster
+};
+
+/// Takes a cluster's rows. All functions are called by all lanes of a wave.
+///
+///     start(part)                       of each wave that has a part, first; returns a function
+///                                       object `row`, the wave's own for all rows, with
+///     row.address(r)                    where row r starts
+///     row.measure(part, r, slot, wait)  its statistics in the wave, a float4 that all lanes have;
+///                                       `wait()` until the part is there
+///     row.write(part, r, slot, total)   results; `total()` waits for the statistics of the row
+///     combine(statistics, own)          of all lanes' float4, where `own`, else of none
+template <class T, int Chunk, int Steps, bool Wide, class Start, class Combine>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64_t columns,
+                                                    int64_t part_chunks, const ring_rows& given,
+                                                    Start start, Combine combine) {
+  using part_type = ring_part<T, Chunk, Steps, Wide>;
+  constexpr row_ring ring{Steps};
+  constexpr int waves = row_ring::waves, held = ring.rows(), kept = ring.statistics();
+  constexpr int64_t held_bytes = held * ring.part_bytes();
+  const auto barriers = static_cast<uint32_t>(__cvta_generic_to_shared(memory + held_bytes));
+  constexpr uint32_t first = held * waves * 8;
+  const auto measured = [&](int i) { return barriers + first + static_cast<uint32_t>(i) * 8; };
+  const auto gathered = [&](int i) { return measured(kept + i); };
+  const auto finished = [&](int i) { return measured(2 * kept + i); };
+  auto* const of_waves =
+      reinterpret_cast<float4*>(memory + held_bytes + (held * waves + 3 * kept) * 8);
+  float4* const of_workgroups = of_waves + kept * waves;
+  float4* const of_row = of_workgroups + kept * most_clustered;
+  const auto wave = static_cast<uint32_t>(wave_id());
+  const auto lane = static_cast<uint32_t>(lane_id());
+  const int from_all = static_cast<int>(given.workgroups) * 16;
+
+  if (thread_id() == 0) {
+    for (uint32_t i = 0; i < held * waves; ++i)
+      instruction::start_barrier(barriers + i * 8, 1);
+    for (int i = 0; i < kept; ++i) {
+      instruction::start_barrier(measured(i), waves);
+      instruction::start_barrier(gathered(i), 1);
+      instruction::start_barrier(finished(i), 1);
+    }
+    instruction::publish_barriers();
+    for (int i = 0; i < kept; ++i)
+      instruction::arrive_with_bytes(gathered(i), from_all);
+  }
+  __syncthreads();
+  instruction::arrive_at_cluster();
+
+  if (wave < waves) {
+    const part_type part(memory, barriers + wave * 8, columns, part_chunks, given.number,
+                         given.workgroups, wave);
+    auto row = start(part);
+    int64_t coming = given.team;
+    for (int slot = 0; slot < held && coming < given.rows; ++slot, coming += given.teams)
+      part.fetch(row.address(coming), slot);
+    instruction::wait_for_cluster();
+    ring_turn<held> filled, read;
+    ring_turn<kept> seen, told;
+    int64_t next = given.team;
+    int ahead = 0; // rows measured whose results are not written
+#pragma unroll 1
+    for (int64_t done = given.team; done < given.rows;) {
+      if (next < given.rows) {
+        const float4 own =
+            row.measure(part, next, filled.place, [&] { part.wait(filled.place, filled.turn); });
+        if (lane == 0) {
+          of_waves[seen.place * waves + wave] = own;
+          instruction::arrive(measured(seen.place));
+        }
+        __syncwarp();
+        filled.advance();
+        seen.advance();
+        next += given.teams;
+        ++ahead;
+      }
+      if (ahead > ring.behind() || next >= given.rows) {
+        row.write(part, done, read.place, [&] {
+          instruction::wait_for_phase(finished(told.place), told.turn & 1);
+          return of_row[told.place];
+        });
+        if (coming < given.rows) {
+          part.fetch(row.address(coming), read.place);
+          coming += given.teams;
+        }
+        read.advance();
+        told.advance();
+        done += given.teams;
+        --ahead;
+      }
+    }
+  } else if (wave == waves) {
+    instruction::wait_for_cluster(); // all have started, so that there is LDS to write to
+    ring_turn<kept> at;
+#pragma unroll 1
+    for (int64_t r = given.team; r < given.rows; r += given.teams, at.advance()) {
+      instruction::wait_for_phase(measured(at.place), at.turn & 1);
+      const bool own = lane < waves;
+      const float4 all = combine(of_waves[at.place * waves + (own ? lane : 0)], own);
+      const float4* const to = of_workgroups + at.place * most_clustered + given.number;
+      if (lane < given.workgroups)
+        instruction::send_in_cluster(static_cast<uint32_t>(__cvta_generic_to_shared(to)), lane, all,
+                                     gathered(at.place));
+      __syncwarp();
+    }
+  } else {
+    instruction::wait_for_cluster();
+    ring_turn<kept> at;
+#pragma unroll 1
+    for (int64_t r = given.team; r < given.rows; r += given.teams, at.advance()) {
+      instruction::wait_for_phase(gathered(at.place), at.turn & 1);
+      const bool own = lane < given.workgroups;
+      const float4 all = combine(of_workgroups[at.place * most_clustered + (own ? lane : 0)], own);
+      if (lane == 0) {
+        instruction::arrive_with_bytes(gathered(at.place), from_all);
+        of_row[at.place] = all;
+        instruction::arrive(finished(at.place));
+      }
+      __syncwarp();
+    }
+  }
+  __syncwarp();
+  instruction::cluster_barrier(); // nobody writes to LDS of a workgroup that has ended
+}
+
+/// Whether all rows of an array start at multiples of 16 bytes.
+template <int Operands, class T>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool rows_are_wide(const row_map<Operands>& map, int operand,
+                                                         const T* array) {
+  bool wide = are_wide(array);
+#pragma unroll
+  for (int axis = 0; axis < max_leading_axes; ++axis)
+    wide = wide && map.stride[operand][axis] * static_cast<int64_t>(sizeof(T)) % 16 == 0;
+  return wide;
+}
+
+/// The rows of this workgroup's cluster.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE ring_rows rows_in_turn(int64_t rows, uint32_t workgroups) {
+  const uint32_t team = workgroup_id() / workgroups;
+  return {rows, team, gridDim.x / workgroups, workgroup_id() - team * workgroups, workgroups};
+}
+
+} // namespace wavetile::kernels
+
+#endif
