@@ -73,7 +73,20 @@ void run(benchmark::State& state, form f, const shape& s) {
   residual.fill(others);
   y.poison();
   sum.poison();
+  device_info device;
+  bench::check(known_device(0, device));
+  norm_problem problem;
+  problem.kind = f == form::layer ? norm_kind::layer : norm_kind::rms;
+  problem.input = problem.output = problem.residual = problem.sum = problem.weight =
+      numeric_traits<T>::type;
+  problem.has_weight = true;
+  problem.has_residual = has_residual;
+  problem.rows = s.rows;
+  problem.columns = s.columns;
+  const std::int64_t lent = plan(problem, device).best_workspace_bytes;
+  bench::rotating_array<unsigned char> workspace(lent);
   const auto launch = [&](std::int64_t turn) {
+    const norm_options options{.memory = {lent > 0 ? workspace.at(turn) : nullptr, lent}};
     const auto matrix = [&](auto* data) { return make_view(data, s.rows, s.columns); };
     const auto in = matrix(static_cast<const T*>(x.at(turn)));
     const auto out = matrix(y.at(turn));
@@ -84,11 +97,12 @@ void run(benchmark::State& state, form f, const shape& s) {
                                .y = out,
                                .weight = w,
                                .residual = matrix(static_cast<const T*>(residual.at(turn))),
-                               .sum = matrix(sum.at(turn))}));
+                               .sum = matrix(sum.at(turn))},
+                   options));
     else if (f == form::layer)
-      bench::check(layer_norm(norm_arrays{.x = in, .y = out, .weight = w}));
+      bench::check(layer_norm(norm_arrays{.x = in, .y = out, .weight = w}, options));
     else
-      bench::check(rms_norm(norm_arrays{.x = in, .y = out, .weight = w}));
+      bench::check(rms_norm(norm_arrays{.x = in, .y = out, .weight = w}, options));
   };
   launch(0);
   verify(f, values, others, weights, y.download(), s);

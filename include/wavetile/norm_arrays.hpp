@@ -114,10 +114,17 @@ status run_norm_cluster(const norm_plan& plan, const kernels::norm_arguments<Typ
   if constexpr (Cut + 1 < (Types::has_residual ? kernels::row_rings : kernels::row_cluster_cuts))
     if (plan.cut > Cut)
       return run_norm_cluster<Types, Cut + 1>(plan, arguments, stream);
+  const auto in_turn = [&](void (*kernel)(kernels::norm_arguments<Types>)) {
+    return launch_clusters_in_turn(kernel, plan.groups, static_cast<int>(plan.parts),
+                                   plan.config.threads(), arguments, stream, plan.lds_bytes,
+                                   plan.workspace_bytes > 0 ? arguments.partials : nullptr,
+                                   plan.workspace_bytes);
+  };
+  if constexpr (Cut + 1 == kernels::row_rings)
+    if (plan.workspace_bytes > 0)
+      return in_turn(&kernels::norm_ring<Types, Cut + 1, true>);
   if constexpr (Cut < kernels::row_rings) {
-    return launch_clusters_in_turn(&kernels::norm_ring<Types, Cut + 1>, plan.groups,
-                                   static_cast<int>(plan.parts), plan.config.threads(), arguments,
-                                   stream, plan.lds_bytes);
+    return in_turn(&kernels::norm_ring<Types, Cut + 1, false>);
   } else {
     using all_arguments = kernels::norm_cluster_arguments<Types>;
     return launch_clusters(&kernels::norm_cluster<Types, Cut>, arguments.rows,
@@ -309,7 +316,7 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
     arguments.teams = static_cast<int32_t>(chosen.groups / chosen.parts * chosen.rows_per_group);
     arguments.parts = chosen.parts;
     arguments.part_chunks = chosen.part_chunks;
-    if (chosen.kernel == norm_kernel::split) {
+    if (chosen.workspace_bytes > 0) {
       arguments.partials = static_cast<vec<float, 2>*>(options.memory.data);
       arguments.largest =
           reinterpret_cast<int*>(arguments.partials + call.problem.rows * chosen.parts);

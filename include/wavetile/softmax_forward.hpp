@@ -120,10 +120,17 @@ status run_forward_cluster(const softmax_plan& plan,
   if constexpr (Cut + 1 < kernels::row_cluster_cuts)
     if (plan.cut > Cut)
       return run_forward_cluster<Types, Cut + 1>(plan, arguments, stream);
+  const auto in_turn = [&](void (*kernel)(kernels::softmax_arguments<Types>)) {
+    return launch_clusters_in_turn(kernel, plan.groups, static_cast<int>(plan.parts),
+                                   plan.config.threads(), arguments, stream, plan.lds_bytes,
+                                   plan.workspace_bytes > 0 ? arguments.partials : nullptr,
+                                   plan.workspace_bytes);
+  };
+  if constexpr (Cut + 1 == kernels::row_rings)
+    if (plan.workspace_bytes > 0)
+      return in_turn(&kernels::softmax_ring<Types, Cut + 1, true>);
   if constexpr (Cut < kernels::row_rings)
-    return launch_clusters_in_turn(&kernels::softmax_ring<Types, Cut + 1>, plan.groups,
-                                   static_cast<int>(plan.parts), plan.config.threads(), arguments,
-                                   stream, plan.lds_bytes);
+    return in_turn(&kernels::softmax_ring<Types, Cut + 1, false>);
   else
     return launch_clusters(&kernels::softmax_cluster<Types, Cut>, arguments.rows,
                            static_cast<int>(plan.parts), plan.config.threads(),

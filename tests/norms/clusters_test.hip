@@ -74,17 +74,61 @@ TEST(norm_cluster_plans, are_for_long_rows) {
   EXPECT_NE(plan(other, hopper).kernel, norm_kernel::cluster);
   other = problem_of(data_type::bf16, 500, 131072);
   EXPECT_NE(plan(other, describe_device("sm_80", 108)).kernel, norm_kernel::cluster);
-  other = problem_of(data_type::bf16, 4, 1048576);
-  EXPECT_GT(plan(other, hopper).best_workspace_bytes, 0);
-  other.workspace_bytes = 1 << 20;
-  EXPECT_EQ(plan(other, hopper).kernel, norm_kernel::split);
-  other.rows = 128;
-  EXPECT_EQ(plan(other, hopper).kernel, norm_kernel::split);
-  other.workspace_bytes = 0;
+  // read once without a workspace
+  other = problem_of(data_type::bf16, 4, 524288);
   EXPECT_EQ(plan(other, hopper).best_workspace_bytes, 0);
+  other.workspace_bytes = 1 << 20;
+  EXPECT_EQ(plan(other, hopper).kernel, norm_kernel::cluster);
+  EXPECT_EQ(plan(other, hopper).workspace_bytes, 0);
 }
 
-// h takes the place of x in LDS: they must be of one size, and the row at most 1 MB.
+// Longer rows, with a workspace for what the workgroups of a row exchange.
+TEST(norm_cluster_plans, take_longer_rows_with_a_workspace) {
+  if (!kernels::has_cluster_code(hopper))
+    GTEST_SKIP() << "compiled without code for sm_90";
+  constexpr kernels::row_ring ring{2, true};
+  const struct {
+    data_type type;
+    std::int64_t columns;
+    std::uint32_t parts;
+    std::int64_t groups;
+  } cases[] = {{data_type::bf16, 524296, 32, 128},
+               {data_type::bf16, 1048576, 32, 128},
+               {data_type::fp32, 1048576, 64, 128},
+               {data_type::fp32, 2097152, 128, 128},
+               {data_type::fp32, 2097156, 0, 0}};
+  for (const auto& c : cases)
+    for (const bool has_residual : {false, true}) {
+      SCOPED_TRACE(c.columns);
+      norm_problem problem = problem_of(c.type, 500, c.columns);
+      problem.has_residual = has_residual;
+      const std::int64_t best = plan(problem, hopper).best_workspace_bytes;
+      problem.workspace_bytes = 1 << 20;
+      const norm_plan p = plan(problem, hopper);
+      if (c.parts == 0) {
+        EXPECT_NE(p.kernel, norm_kernel::cluster);
+        continue;
+      }
+      ASSERT_EQ(p.kernel, norm_kernel::cluster) << p.describe().c_str();
+      EXPECT_EQ(p.parts, c.parts);
+      EXPECT_EQ(p.groups, c.groups);
+      EXPECT_EQ(p.readings, 1);
+      EXPECT_EQ(p.config.threads(), 640);
+      EXPECT_EQ(p.lds_bytes, ring.lds_bytes());
+      EXPECT_EQ(p.workspace_bytes, c.groups * 4 * 32);
+      EXPECT_EQ(p.workspace_bytes, best);
+      problem.workspace_bytes = best - 1;
+      EXPECT_EQ(plan(problem, hopper).outcome.code(), status_code::workspace_too_small);
+      problem.rows = 1;
+      problem.workspace_bytes = best;
+      EXPECT_EQ(plan(problem, hopper).groups, c.parts);
+      // not on a device that does not hold the workgroups of a row
+      EXPECT_NE(plan(problem, describe_device("sm_90", 31)).kernel, norm_kernel::cluster);
+    }
+}
+
+// h takes the place of x in LDS: they must be of one size, and without a workspace the row at most
+// 1 MB.
 TEST(norm_cluster_plans, may_have_a_residual) {
   if (!kernels::has_cluster_code(hopper))
     GTEST_SKIP() << "compiled without code for sm_90";
@@ -92,7 +136,7 @@ TEST(norm_cluster_plans, may_have_a_residual) {
   problem.has_residual = true;
   EXPECT_EQ(plan(problem, hopper).kernel, norm_kernel::cluster);
   EXPECT_EQ(plan(problem, hopper).readings, 1);
-  for (data_type norm_problem::*type : {&norm_problem::residual, &norm_problem::sum}) {
+  for (const auto type : {&norm_problem::residual, &norm_problem::sum}) {
     norm_problem mixed = problem;
     mixed.*type = data_type::fp32;
     EXPECT_NE(plan(mixed, hopper).kernel, norm_kernel::cluster);
@@ -202,10 +246,27 @@ TEST(norm_clusters_with_residual, strides_addresses_and_place_change_no_bit) {
   }
 }
 
-/// One call; `residual` may be empty.
+// Rows of the workgroups of a whole device, or half of them
+TEST(norm_clusters_with_workspace, agree_with_the_reference) {
+  for (const std::int64_t columns : {300001, 600008}) {
+    norm_case<layer, float, float, float, float> a{.rows = 5, .columns = columns, .lend = true};
+    norm_case<rms, bf16> b{.rows = 9, .columns = 2 * columns - 1, .lend = true};
+    a.run_and_check();
+    b.run_and_check();
+    if (testing::Test::HasFatalFailure())
+      return;
+  }
+}
+TEST(norm_clusters_with_workspace, strides_addresses_and_place_change_no_bit) {
+  expect_same_bits(norm_case<rms, bf16>{.rows = 3, .columns = 700001, .lend = true});
+  expect_same_bits(
+      norm_case<layer, float, float, float, float>{.rows = 3, .columns = 300004, .lend = true});
+}
+
+/// One call; `residual` may be empty. Lends what every plan here asks for.
 template <class T>
 std::vector<T> normalised(norm_kind kind, const std::vector<T>& x, const std::vector<T>& weight,
-                          const std::vector<T>& residual, hipStream_t stream = nullptr) {
+                          const std::vector<T>& residual, bool lend = false) {
   const auto columns = static_cast<std::int64_t>(weight.size());
   const std::int64_t rows = static_cast<std::int64_t>(x.size()) / columns;
   device_buffer<T> x_buffer(x), w(weight), y(x.size()), r(residual), sum(residual.size());
@@ -213,16 +274,20 @@ std::vector<T> normalised(norm_kind kind, const std::vector<T>& x, const std::ve
   const auto from = matrix(const_cast<const T*>(x_buffer.data()));
   const auto weights = make_view(const_cast<const T*>(w.data()), columns);
   status outcome;
+  device_buffer<float> memory(lend ? 1 << 16 : 0);
+  norm_options options;
+  if (lend)
+    options.memory = {memory.data(), 4 << 16};
   if (!residual.empty()) {
     const norm_arrays arrays{.x = from,
                              .y = matrix(y.data()),
                              .weight = weights,
                              .residual = matrix(const_cast<const T*>(r.data())),
                              .sum = matrix(sum.data())};
-    outcome = kind == rms ? rms_norm(arrays, {}, stream) : layer_norm(arrays, {}, stream);
+    outcome = kind == rms ? rms_norm(arrays, options) : layer_norm(arrays, options);
   } else {
     const norm_arrays arrays{.x = from, .y = matrix(y.data()), .weight = weights};
-    outcome = kind == rms ? rms_norm(arrays, {}, stream) : layer_norm(arrays, {}, stream);
+    outcome = kind == rms ? rms_norm(arrays, options) : layer_norm(arrays, options);
   }
   EXPECT_TRUE(outcome.ok()) << outcome.message();
   return y.download();
@@ -231,19 +296,20 @@ std::vector<T> normalised(norm_kind kind, const std::vector<T>& x, const std::ve
 // Clusters that stay take dozens of rows each, alone they take one: LDS goes round several times.
 template <class T>
 void expect_same_bits_alone(norm_kind kind, std::int64_t rows, std::int64_t columns,
-                            bool has_residual) {
+                            bool has_residual, bool lend = false) {
   SCOPED_TRACE(columns);
   const auto width = static_cast<std::size_t>(columns),
              count = static_cast<std::size_t>(rows) * width;
   const auto x = random_normals<T>(count, 11, 2, 0.5), weight = random_normals<T>(width, 12);
   const auto residual = random_normals<T>(has_residual ? count : 0, 13);
-  const auto all = normalised(kind, x, weight, residual);
+  const auto all = normalised(kind, x, weight, residual, lend);
   for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1}) {
     const auto part = [&](const std::vector<T>& of) {
       const auto first = of.begin() + row * columns;
       return of.empty() ? std::vector<T>{} : std::vector<T>(first, first + columns);
     };
-    ASSERT_TRUE(verify_bits(part(all), normalised(kind, part(x), weight, part(residual)))) << row;
+    ASSERT_TRUE(verify_bits(part(all), normalised(kind, part(x), weight, part(residual), lend)))
+        << row;
   }
 }
 TEST(norm_clusters, rows_have_the_same_bits_alone_and_among_many) {
@@ -252,6 +318,8 @@ TEST(norm_clusters, rows_have_the_same_bits_alone_and_among_many) {
     expect_same_bits_alone<bf16>(rms, 301, 140003, has_residual);
     expect_same_bits_alone<float>(layer, 150, 131072, has_residual);
     expect_same_bits_alone<float>(rms, 67, 200001, has_residual);
+    expect_same_bits_alone<float>(layer, 41, 300001, has_residual, true);
+    expect_same_bits_alone<bf16>(rms, 45, 600008, has_residual, true);
     if (testing::Test::HasFatalFailure())
       return;
   }
@@ -260,14 +328,14 @@ TEST(norm_clusters, rows_have_the_same_bits_alone_and_among_many) {
 // As in the other kernels: a NaN, and for layer an infinity, spoils its row; for rms an infinity
 // makes the others of its row zeros. Rows beside it keep their bits.
 template <class T>
-void expect_spoilt(norm_kind kind, std::int64_t columns, bool has_residual) {
+void expect_spoilt(norm_kind kind, std::int64_t columns, bool has_residual, bool lend = false) {
   SCOPED_TRACE(columns);
   constexpr std::size_t rows = 150; // several of each cluster
   const auto width = static_cast<std::size_t>(columns);
   auto x = random_normals<T>(rows * width, 21),
        residual = random_normals<T>(has_residual ? rows * width : 0, 22);
   const auto weight = random_normals<T>(width, 23);
-  const auto clean = normalised(kind, x, weight, residual);
+  const auto clean = normalised(kind, x, weight, residual, lend);
   const auto nan = convert<T>(std::nanf("")), infinity = convert<T>(INFINITY);
   const struct {
     std::size_t row, column;
@@ -276,7 +344,7 @@ void expect_spoilt(norm_kind kind, std::int64_t columns, bool has_residual) {
       {1, 7, nan}, {17, width - 1, nan}, {40, width / 2, infinity}, {149, width - 1, infinity}};
   for (const auto& one : spoilt)
     (has_residual ? residual : x)[one.row * width + one.column] = one.value;
-  const auto got = normalised(kind, x, weight, residual);
+  const auto got = normalised(kind, x, weight, residual, lend);
   for (std::size_t row = 0; row < rows; ++row) {
     const auto* found = std::find_if(std::begin(spoilt), std::end(spoilt),
                                      [&](const auto& one) { return one.row == row; });
@@ -307,7 +375,8 @@ TEST(norm_clusters, infinities_and_nans_are_as_in_other_rows) {
         return;
     }
   for (const norm_kind kind : {rms, layer})
-    expect_spoilt<float>(kind, 270001, false); // for each row a cluster
+    for (const bool lend : {false, true}) // for each row a cluster; through memory
+      expect_spoilt<float>(kind, 270001, false, lend);
 }
 
 TEST(norm_clusters_in_graphs, give_the_same_bits_each_time) {

@@ -81,7 +81,7 @@ TEST(softmax_cluster_plans, are_for_long_rows_without_masks) {
 TEST(softmax_cluster_plans, leave_few_rows_to_split) {
   if (!kernels::has_cluster_code(hopper))
     GTEST_SKIP() << "compiled without code for sm_90";
-  softmax_problem problem = problem_of(data_type::bf16, 4, 1048576);
+  softmax_problem problem = problem_of(data_type::bf16, 4, 524288);
   EXPECT_EQ(plan(problem, hopper).kernel, softmax_kernel::cluster);
   EXPECT_GT(plan(problem, hopper).best_workspace_bytes, 0);
   problem.workspace_bytes = 1 << 20;
@@ -89,6 +89,47 @@ TEST(softmax_cluster_plans, leave_few_rows_to_split) {
   problem.rows = 128; // 2048 workgroups
   EXPECT_EQ(plan(problem, hopper).kernel, softmax_kernel::cluster);
   EXPECT_EQ(plan(problem, hopper).best_workspace_bytes, 0);
+}
+
+// Longer rows, with a workspace for what the workgroups of a row exchange.
+TEST(softmax_cluster_plans, take_longer_rows_with_a_workspace) {
+  if (!kernels::has_cluster_code(hopper))
+    GTEST_SKIP() << "compiled without code for sm_90";
+  constexpr kernels::row_ring ring{2, true};
+  const struct {
+    data_type type;
+    std::int64_t columns;
+    std::uint32_t parts;
+    std::int64_t groups;
+  } cases[] = {{data_type::bf16, 524296, 32, 128},
+               {data_type::fp32, 1048576, 64, 128},
+               {data_type::fp32, 2097152, 128, 128},
+               {data_type::fp32, 2097156, 0, 0}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.columns);
+    softmax_problem problem = problem_of(c.type, 500, c.columns);
+    const std::int64_t best = plan(problem, hopper).best_workspace_bytes;
+    problem.workspace_bytes = 1 << 20;
+    const softmax_plan p = plan(problem, hopper);
+    if (c.parts == 0) {
+      EXPECT_NE(p.kernel, softmax_kernel::cluster);
+      continue;
+    }
+    ASSERT_EQ(p.kernel, softmax_kernel::cluster) << p.describe().c_str();
+    EXPECT_EQ(p.parts, c.parts);
+    EXPECT_EQ(p.groups, c.groups);
+    EXPECT_EQ(p.readings, 1);
+    EXPECT_EQ(p.config.threads(), 640);
+    EXPECT_EQ(p.lds_bytes, ring.lds_bytes());
+    EXPECT_EQ(p.workspace_bytes, c.groups * 4 * 32);
+    EXPECT_EQ(p.workspace_bytes, best);
+    problem.workspace_bytes = best - 1;
+    EXPECT_EQ(plan(problem, hopper).outcome.code(), status_code::workspace_too_small);
+    problem.rows = 1;
+    problem.workspace_bytes = best;
+    EXPECT_EQ(plan(problem, hopper).groups, c.parts);
+    EXPECT_NE(plan(problem, describe_device("sm_90", 31)).kernel, softmax_kernel::cluster);
+  }
 }
 
 TEST(softmax_cluster_plans, are_those_of_this_device) {
@@ -145,9 +186,10 @@ TYPED_TEST(softmax_clusters, strides_addresses_and_place_change_no_bit) {
 }
 
 TYPED_TEST(softmax_clusters, infinities_and_nans_are_as_in_other_rows) {
-  for (const std::int64_t columns : {33003, 300001})
+  for (const std::int64_t columns : {33003, 300001, 600001})
     for (const bool logarithm : {false, true}) {
       softmax_case<TypeParam> c{.rows = 7, .columns = columns, .logarithm = logarithm};
+      c.workspace_bytes = columns > 600000 ? 1 << 20 : 0; // through memory
       c.chain = 48;
       c.fill(1);
       const auto set = [&](std::int64_t row, std::int64_t column, double value) {
@@ -177,8 +219,11 @@ TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_and_among_many) {
   using T = TypeParam;
   const struct {
     std::int64_t rows, columns;
-  } shapes[] = {{132 * 14 + 5, 9000}, {301, 140003}, {67, 262149}};
+  } shapes[] = {{132 * 14 + 5, 9000}, {301, 140003}, {67, 262149}, {45, 600001}};
+  device_buffer<float> memory(1 << 18);
   for (const auto& s : shapes) {
+    const softmax_options options{
+        .memory = {s.columns > 600000 ? memory.data() : nullptr, s.columns > 600000 ? 1 << 20 : 0}};
     const auto values = random_normals<T>(static_cast<std::size_t>(s.rows * s.columns), 11, 3);
     device_buffer<T> x(values), all(values.size()), alone(static_cast<std::size_t>(s.columns));
     const auto call = [&](std::int64_t first, std::int64_t rows, T* to) {

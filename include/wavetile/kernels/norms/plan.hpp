@@ -87,8 +87,9 @@ struct norm_plan {
   int register_limit = 512;     ///< vector registers a lane of such a workgroup can have at all
   int64_t lds_bytes = 0;        ///< LDS of a workgroup: static, of a cluster dynamic
   int64_t workspace_bytes = 0;  ///< used
-  /// Workspace with which rows too long for the chip would be split over several workgroups; 0
-  /// where that is of no use. Lend as much, and `split` runs.
+  /// Workspace with which rows too long for the chip would be split over several workgroups, or,
+  /// where those keep them on the chip, be read once; 0 where that is of no use. Lend as much, and
+  /// `split` runs, or that.
   int64_t best_workspace_bytes = 0;
   int64_t min_bytes_read = 0; ///< elements of the inputs, weight and bias, each once
   int64_t min_bytes_written = 0;
@@ -140,8 +141,10 @@ constexpr status check_problem(const norm_problem& problem) {
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
 /// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, if y is not of 8
 /// bits: up to 1 MB by clusters of up to 16 workgroups, which take rows in turn and read each part
-/// once; with a residual from 32 KB on, if x, residual and sum are of one size. Of longer rows, up
-/// to 4 MB and without residual, up to a third is read again, from L2.
+/// once; with a residual from 32 KB on, if x, residual and sum are of one size. Longer rows, up to
+/// 8 MB, are taken in turn by 32 to 128 workgroups that exchange statistics through a workspace
+/// (32 bytes for each of four rows and each workgroup that the device holds). Without one, of rows
+/// up to 4 MB without residual up to a third is read again, from L2.
 ///
 /// Rows that fit are never split, however few: the second launch would cost more than it saves. On
 /// gfx942 the longest, 256 KB, is 4,096 clocks of loads and as many of stores for one CU (64 bytes
@@ -223,22 +226,38 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   const bool in_place =
       !problem.has_residual || (size_of(problem.input) == size_of(problem.sum) &&
                                 size_of(problem.residual) == size_of(problem.sum));
-  if (in_place && problem.scaling == norm_scaling::none)
+  kernels::row_cluster through_memory;
+  if (in_place && problem.scaling == norm_scaling::none) {
     cluster = kernels::row_cluster_for(
         device, chunks, problem.chunk_bytes(),
         kernels::least_clustered(problem.kind, problem.has_residual, size_of(problem.input)),
         size_of(problem.input) == 2);
+    through_memory = kernels::row_cluster_through_memory(device, chunks, problem.chunk_bytes());
+  }
   if (problem.has_residual && !cluster.in_turn())
     cluster = {};
+  if (through_memory.workgroups > 0) {
+    result.best_workspace_bytes = through_memory.workspace_bytes;
+    if (problem.workspace_bytes > 0)
+      cluster = through_memory;
+  }
   // few rows are shared by more workgroups if a workspace is lent
   const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
   refuse(norm_kernel::cluster, norm_refusal::not_clustered);
   if (cluster.workgroups > 0) {
-    if (result.kernel == norm_kernel::split) { // as the caller has it, whatever the rows
+    if (result.kernel == norm_kernel::split && !cluster.in_turn()) {
+      // as the caller has it, whatever the rows
       refuse(norm_kernel::cluster, norm_refusal::split_is_better);
     } else {
-      if (!leaves_idle)
+      if ((!leaves_idle || cluster.in_turn()) && through_memory.workgroups == 0)
         result.best_workspace_bytes = 0;
+      result.workspace_bytes = cluster.workspace_bytes;
+      result.outcome = problem.workspace_bytes < cluster.workspace_bytes
+                           ? status::failure(status_code::workspace_too_small, "memory.bytes",
+                                             problem.workspace_bytes, ">= ")
+                                 .append(cluster.workspace_bytes)
+                                 .append(", or 0 for a kernel that needs none")
+                           : status{};
       refuse(result.kernel, norm_refusal::cluster_is_faster);
       refuse(norm_kernel::cluster, norm_refusal::none);
       result.kernel = norm_kernel::cluster;

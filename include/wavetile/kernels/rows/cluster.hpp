@@ -8,8 +8,9 @@
 /// Rows up to 1 MB are taken in turn by clusters that stay: LDS of each workgroup is a ring of
 /// several rows' parts, and a row's results are written when later rows have been measured, so that
 /// neither copies nor stores wait for an exchange (`row_ring`). Of longer rows a workgroup holds
-/// one part, and where an SM has room for two, they share it. (H200, share of a copy: rows of
-/// 131,072 elements 90 to 94 % in rings, 77 to 83 % with a cluster for each row and three
+/// one part, and where an SM has room for two, they share it; with a workspace they are taken in
+/// turn, too, by up to 128 workgroups that exchange statistics through it. (H200, share of a copy:
+/// rows of 131,072 elements 90 to 94 % in rings, 77 to 83 % with a cluster for each row and three
 /// workgroups an SM; prefetching a later row to L2 was up to 16 points slower than not to.)
 #pragma once
 
@@ -34,14 +35,16 @@ struct row_cluster_cut {
 };
 
 /// How a workgroup takes its parts of rows in turn: 16 waves take a part in `steps` steps, in each
-/// of which a lane takes 64 bytes; one more wave hands out what they found, and one gathers what
-/// other workgroups have.
+/// of which a lane takes 64 bytes; one more wave hands out what they found, and others gather what
+/// other workgroups have: one in a cluster, three in turn where that comes through memory.
 struct row_ring {
   int steps;
+  bool through_memory = false;
 
   static constexpr int waves = 16;
   static constexpr int lane_bytes = 64;
-  constexpr int threads() const { return (waves + 2) * 32; }
+  constexpr int gatherers() const { return through_memory ? 3 : 1; }
+  constexpr int threads() const { return (waves + 1 + gatherers()) * 32; }
   constexpr int64_t part_bytes() const { return int64_t{waves} * 32 * lane_bytes * steps; }
   constexpr int rows() const { return 6 / steps; } ///< whose parts LDS holds
   constexpr int behind() const {
@@ -56,11 +59,16 @@ struct row_ring {
     return rows() * part_bytes() + (rows() * waves + 3 * statistics()) * 8 +
            statistics() * (2 * waves + 1) * 16;
   }
+  /// Workspace of so many workgroups through memory.
+  constexpr int64_t workspace_bytes(int64_t workgroups) const {
+    return workgroups * statistics() * 32;
+  }
 };
 
 inline constexpr int row_rings = 2; ///< cuts 0 and 1: rings of one and two steps
 inline constexpr int row_cluster_cuts = 4;
 inline constexpr int most_clustered = 16; ///< workgroups of a cluster; above 8 not on every device
+inline constexpr int most_through_memory = 128;
 
 /// Cuts beyond the rings: parts of 128 and 256 KB.
 constexpr row_cluster_cut row_cluster_cut_of(int number) {
@@ -76,6 +84,7 @@ struct row_cluster {
   int64_t part_chunks = 0; ///< of each workgroup but the last ones
   int64_t lds_bytes = 0;   ///< dynamic LDS of a workgroup
   bool reads_again = false;
+  int64_t workspace_bytes = 0; ///< through memory; 0: a cluster
 
   constexpr bool in_turn() const { return cut < row_rings; }
   /// Workgroups of a launch: in turn as many as the device may hold, else for each row.
@@ -160,8 +169,36 @@ constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks,
   return result;
 }
 
+/// The same for rows longer than rings of clusters take, by workgroups that need a workspace and
+/// must run at a time, one on an SM.
+constexpr row_cluster row_cluster_through_memory(const device_info& device, int64_t chunks,
+                                                 int chunk_bytes) {
+  row_cluster result;
+  const int64_t bytes = chunks * chunk_bytes;
+  constexpr row_ring ring{2, true};
+  if (!has_cluster_code(device) || bytes <= most_clustered * ring.part_bytes())
+    return result;
+  for (int workgroups = 2 * most_clustered; workgroups <= most_through_memory; workgroups *= 2) {
+    if (bytes > workgroups * ring.part_bytes() || device.cu_count < workgroups)
+      continue;
+    result.workgroups = workgroups;
+    result.cut = ring.steps - 1;
+    result.lane_bytes = ring.steps * ring.lane_bytes;
+    result.threads = ring.threads();
+    result.part_chunks = divide_up(chunks, int64_t{workgroups});
+    result.lds_bytes = ring.lds_bytes();
+    result.workspace_bytes =
+        ring.workspace_bytes(device.cu_count / workgroups * int64_t{workgroups});
+    return result;
+  }
+  return result;
+}
+
 #else
 
+constexpr row_cluster row_cluster_through_memory(const device_info&, int64_t, int) {
+  return {};
+}
 constexpr row_cluster row_cluster_for(const device_info&, int64_t, int, int64_t, bool) {
   return {};
 }

@@ -11,47 +11,67 @@ namespace wavetile {
 
 namespace detail {
 
-/// On the device of the stream, whatever the current one is. `at_once`: no more workgroups than the
-/// device holds at a time.
-inline hipError_t launch_cluster_kernel(const void* kernel, int64_t groups, int threads,
-                                        int workgroups, int64_t lds_bytes, bool at_once,
+/// What `launch_cluster_kernel` starts.
+struct cluster_launch {
+  int64_t groups;
+  int threads;
+  int workgroups; ///< of a cluster
+  int64_t lds_bytes;
+  bool at_once = false;   ///< no more workgroups than the device holds at a time
+  void* zeroed = nullptr; ///< where not null: all workgroups run at a time, and find zeros there
+  int64_t zeroed_bytes = 0;
+};
+
+/// On the device of the stream, whatever the current one is.
+inline hipError_t launch_cluster_kernel(const void* kernel, const cluster_launch& given,
                                         void** arguments, int device, hipStream_t stream) {
   int current = 0;
   hipError_t error = static_cast<hipError_t>(cudaGetDevice(&current));
   if (error == hipSuccess && device != current)
     error = static_cast<hipError_t>(cudaSetDevice(device));
   if (error == hipSuccess)
-    error = static_cast<hipError_t>(grant_lds(kernel, static_cast<std::size_t>(lds_bytes), device));
+    error = static_cast<hipError_t>(
+        grant_lds(kernel, static_cast<std::size_t>(given.lds_bytes), device));
   constexpr int portable = 8;
-  if (error == hipSuccess && workgroups > portable) {
+  if (error == hipSuccess && given.workgroups > portable) {
     cudaFuncAttributes now;
     error = static_cast<hipError_t>(cudaFuncGetAttributes(&now, kernel));
     if (error == hipSuccess && now.nonPortableClusterSizeAllowed == 0)
       error = static_cast<hipError_t>(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
+  if (error == hipSuccess && given.zeroed != nullptr)
+    error = static_cast<hipError_t>(
+        cudaMemsetAsync(given.zeroed, 0, static_cast<std::size_t>(given.zeroed_bytes), stream));
   if (error == hipSuccess) {
     cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim.x = static_cast<unsigned>(workgroups);
-    attributes[0].val.clusterDim.y = 1;
-    attributes[0].val.clusterDim.z = 1;
-    // else SMs stay with room for a workgroup more (trials on an H200: clusters of four at 80 % of
-    // a copy, so at 85 %)
-    attributes[1].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
-    attributes[1].val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicyLoadBalancing;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(static_cast<unsigned>(groups));
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = static_cast<size_t>(lds_bytes);
+    config.gridDim = dim3(static_cast<unsigned>(given.groups));
+    config.blockDim = dim3(static_cast<unsigned>(given.threads));
+    config.dynamicSmemBytes = static_cast<size_t>(given.lds_bytes);
     config.stream = stream;
     config.attrs = attributes;
-    config.numAttrs = workgroups > 1 ? 2 : 0;
-    if (at_once && workgroups > 1) { // which SMs lie together differs from device to device
+    if (given.zeroed != nullptr) {
+      attributes[0].id = cudaLaunchAttributeCooperative;
+      attributes[0].val.cooperative = 1;
+      config.numAttrs = 1;
+    } else if (given.workgroups > 1) {
+      attributes[0].id = cudaLaunchAttributeClusterDimension;
+      attributes[0].val.clusterDim.x = static_cast<unsigned>(given.workgroups);
+      attributes[0].val.clusterDim.y = 1;
+      attributes[0].val.clusterDim.z = 1;
+      // else SMs stay with room for a workgroup more (trials on an H200: clusters of four at 80 %
+      // of a copy, so at 85 %)
+      attributes[1].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+      attributes[1].val.clusterSchedulingPolicyPreference =
+          cudaClusterSchedulingPolicyLoadBalancing;
+      config.numAttrs = 2;
+    }
+    if (given.at_once && given.workgroups > 1) { // which SMs lie together differs between devices
       int held = 0;
       error = static_cast<hipError_t>(cudaOccupancyMaxActiveClusters(&held, kernel, &config));
-      if (held > 0 && int64_t{held} * workgroups < groups)
-        config.gridDim = dim3(static_cast<unsigned>(held * workgroups));
+      if (held > 0 && int64_t{held} * given.workgroups < given.groups)
+        config.gridDim = dim3(static_cast<unsigned>(held * given.workgroups));
     }
     if (error == hipSuccess)
       error = static_cast<hipError_t>(cudaLaunchKernelExC(&config, kernel, arguments));
@@ -85,9 +105,8 @@ status launch_clusters(void (*kernel)(Arguments), int64_t rows, int workgroups, 
       return outcome;
     void* pointers[] = {&arguments};
     const auto* handle = reinterpret_cast<const void*>(kernel);
-    const hipError_t error =
-        detail::launch_cluster_kernel(handle, shape.grid.x, threads, workgroups, lds_bytes, false,
-                                      pointers, device.ordinal, stream);
+    const hipError_t error = detail::launch_cluster_kernel(
+        handle, {shape.grid.x, threads, workgroups, lds_bytes}, pointers, device.ordinal, stream);
     if (error != hipSuccess)
       return detail::launch_failure(handle, error, shape, device);
   }
@@ -96,11 +115,13 @@ status launch_clusters(void (*kernel)(Arguments), int64_t rows, int workgroups, 
 
 /// Starts `kernel` with up to `groups` workgroups of `threads` work-items in clusters of
 /// `workgroups`: as many as the device holds at a time, which take rows in turn. `lds_bytes`:
-/// dynamic LDS.
+/// dynamic LDS. `workspace`, where not null, gets zeros, and all `groups` workgroups run at a time,
+/// without clusters; the runtime refuses where the device does not hold them.
 template <class Arguments>
 status launch_clusters_in_turn(void (*kernel)(Arguments), int64_t groups, int workgroups,
                                int threads, Arguments arguments, hipStream_t stream,
-                               int64_t lds_bytes) {
+                               int64_t lds_bytes, void* workspace = nullptr,
+                               int64_t workspace_bytes = 0) {
   device_info device;
   if (const status outcome = stream_device(stream, device); !outcome)
     return outcome;
@@ -109,8 +130,12 @@ status launch_clusters_in_turn(void (*kernel)(Arguments), int64_t groups, int wo
     return outcome;
   void* pointers[] = {&arguments};
   const auto* handle = reinterpret_cast<const void*>(kernel);
-  const hipError_t error = detail::launch_cluster_kernel(
-      handle, groups, threads, workgroups, lds_bytes, true, pointers, device.ordinal, stream);
+  const bool clustered = workspace == nullptr;
+  const hipError_t error =
+      detail::launch_cluster_kernel(handle,
+                                    {groups, threads, clustered ? workgroups : 1, lds_bytes,
+                                     clustered, workspace, workspace_bytes},
+                                    pointers, device.ordinal, stream);
   return error == hipSuccess ? status{} : detail::launch_failure(handle, error, shape, device);
 }
 

@@ -256,23 +256,23 @@ private:
   residual_type residuals_[Steps];
 };
 
-template <class Types, int Steps, bool Wide>
+template <class Types, int Steps, bool Memory, bool Wide>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_ring_rows(const norm_arguments<Types>& args,
                                                           unsigned char* memory) {
   using part_type = ring_part<typename Types::input, Types::chunk, Steps, Wide>;
   const ring_rows given = rows_in_turn(args.rows, args.parts);
-  run_ring<typename Types::input, Types::chunk, Steps, Wide>(
-      memory, args.columns, args.part_chunks, given,
+  run_ring<typename Types::input, Types::chunk, Steps, Memory, Wide>(
+      memory, args.columns, args.part_chunks, given, args.partials,
       [&](const part_type& part) { return norm_ring_row<Types, Steps, Wide>(args, part, given); },
       [](const float4& one, bool own) { return all_statistics<Types::kind>(one, own); });
 }
 
-/// Clusters of `args.parts` workgroups, each of which has a part of every row of the cluster in LDS
-/// and keeps its statistics: the sum of squares, for layer combined as `running_variance` combines
-/// them. Dynamic LDS as `row_ring::lds_bytes` has it. With a residual h takes the place of x, so
-/// that they must be of one size.
-template <class Types, int Steps>
-WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps}.threads()),
+/// Clusters of `args.parts` workgroups, or as many through `Memory`, `args.partials`, each of which
+/// has a part of every row of the cluster in LDS and keeps its statistics: the sum of squares, for
+/// layer combined as `running_variance` combines them. Dynamic LDS as `row_ring::lds_bytes` has it.
+/// With a residual h takes the place of x, so that they must be of one size.
+template <class Types, int Steps, bool Memory>
+WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps, Memory}.threads()),
                                     1) void norm_ring(norm_arguments<Types> args) {
   if constexpr (has_clusters) {
     extern WAVETILE_SHARED __align__(128) unsigned char ring_memory[];
@@ -282,9 +282,9 @@ WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps}.threads()),
       wide =
           wide && rows_are_wide(args.map, 2, args.residual) && rows_are_wide(args.map, 3, args.sum);
     if (wide)
-      norm_ring_rows<Types, Steps, true>(args, ring_memory);
+      norm_ring_rows<Types, Steps, Memory, true>(args, ring_memory);
     else
-      norm_ring_rows<Types, Steps, false>(args, ring_memory);
+      norm_ring_rows<Types, Steps, Memory, false>(args, ring_memory);
   } else {
     refuse_to_run();
   }

@@ -152,15 +152,47 @@ struct ring_turn {
   }
 };
 
+/// Statistics of a workgroup in memory, each number beside the tag of its row: 64 bits are written
+/// and read as one.
+struct alignas(16) ring_entry {
+  uint64_t numbers[4];
+
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void put(const float4& value, uint32_t tag) {
+    const uint64_t high = uint64_t{tag} << 32;
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};\n\t"
+                 "st.relaxed.gpu.global.v2.b64 [%0+16], {%3, %4};" ::"l"(numbers),
+                 "l"(high | float_bits(value.x)), "l"(high | float_bits(value.y)),
+                 "l"(high | float_bits(value.z)), "l"(high | float_bits(value.w))
+                 : "memory");
+  }
+  /// Whether they are those of the row.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool get(float4& value, uint32_t tag) const {
+    uint64_t words[4];
+    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%4];\n\t"
+                 "ld.relaxed.gpu.global.v2.b64 {%2, %3}, [%4+16];"
+                 : "=l"(words[0]), "=l"(words[1]), "=l"(words[2]), "=l"(words[3])
+                 : "l"(numbers)
+                 : "memory");
+    bool all = true;
+#pragma unroll
+    for (const uint64_t word : words)
+      all = all && static_cast<uint32_t>(word >> 32) == tag;
+    const auto number = [&](int i) { return float_from_bits(static_cast<uint32_t>(words[i])); };
+    value = {number(0), number(1), number(2), number(3)};
+    return all;
+  }
+};
+
 /// The rows of a cluster: `team`, team + teams, … below `rows`.
 struct ring_rows {
   int64_t rows;
   int64_t team, teams;
   uint32_t number;     ///< of this workgroup in its cluster
-  uint32_t workgroups; ///< of the cluster
+  uint32_t workgroups; ///< of the cluster, or that share rows through memory
 };
 
-/// Takes a cluster's rows. All functions are called by all lanes of a wave.
+/// Takes a cluster's rows, or those of workgroups that exchange statistics through `exchange`,
+/// zeros at first. All functions are called by all lanes of a wave.
 ///
 ///     start(part)                       of each wave that has a part, first; returns a function
 ///                                       object `row`, the wave's own for all rows, with
@@ -169,12 +201,12 @@ struct ring_rows {
 ///                                       `wait()` until the part is there
 ///     row.write(part, r, slot, total)   results; `total()` waits for the statistics of the row
 ///     combine(statistics, own)          of all lanes' float4, where `own`, else of none
-template <class T, int Chunk, int Steps, bool Wide, class Start, class Combine>
+template <class T, int Chunk, int Steps, bool Memory, bool Wide, class Start, class Combine>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64_t columns,
                                                     int64_t part_chunks, const ring_rows& given,
-                                                    Start start, Combine combine) {
+                                                    void* exchange, Start start, Combine combine) {
   using part_type = ring_part<T, Chunk, Steps, Wide>;
-  constexpr row_ring ring{Steps};
+  constexpr row_ring ring{Steps, Memory};
   constexpr int waves = row_ring::waves, held = ring.rows(), kept = ring.statistics();
   constexpr int64_t held_bytes = held * ring.part_bytes();
   const auto barriers = static_cast<uint32_t>(__cvta_generic_to_shared(memory + held_bytes));
@@ -199,11 +231,19 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
       instruction::start_barrier(finished(i), 1);
     }
     instruction::publish_barriers();
-    for (int i = 0; i < kept; ++i)
+    for (int i = 0; i < kept && !Memory; ++i)
       instruction::arrive_with_bytes(gathered(i), from_all);
   }
   __syncthreads();
-  instruction::arrive_at_cluster();
+  if constexpr (!Memory)
+    instruction::arrive_at_cluster();
+  // all have started, so that there is LDS to write to
+  const auto all_started = [] {
+    if constexpr (!Memory)
+      instruction::wait_for_cluster();
+  };
+  ring_entry* const entries = static_cast<ring_entry*>(exchange) +
+                              given.team * kept * static_cast<int64_t>(given.workgroups);
 
   if (wave < waves) {
     const part_type part(memory, barriers + wave * 8, columns, part_chunks, given.number,
@@ -212,7 +252,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
     int64_t coming = given.team;
     for (int slot = 0; slot < held && coming < given.rows; ++slot, coming += given.teams)
       part.fetch(row.address(coming), slot);
-    instruction::wait_for_cluster();
+    all_started();
     ring_turn<held> filled, read;
     ring_turn<kept> seen, told;
     int64_t next = given.team;
@@ -248,37 +288,73 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
       }
     }
   } else if (wave == waves) {
-    instruction::wait_for_cluster(); // all have started, so that there is LDS to write to
+    all_started();
     ring_turn<kept> at;
+    uint32_t tag = 1;
 #pragma unroll 1
-    for (int64_t r = given.team; r < given.rows; r += given.teams, at.advance()) {
+    for (int64_t r = given.team; r < given.rows; r += given.teams, at.advance(), ++tag) {
       instruction::wait_for_phase(measured(at.place), at.turn & 1);
       const bool own = lane < waves;
       const float4 all = combine(of_waves[at.place * waves + (own ? lane : 0)], own);
-      const float4* const to = of_workgroups + at.place * most_clustered + given.number;
-      if (lane < given.workgroups)
+      if constexpr (Memory) {
+        if (lane == 0)
+          entries[at.place * given.workgroups + given.number].put(all, tag);
+      } else if (lane < given.workgroups) {
+        const float4* const to = of_workgroups + at.place * most_clustered + given.number;
         instruction::send_in_cluster(static_cast<uint32_t>(__cvta_generic_to_shared(to)), lane, all,
                                      gathered(at.place));
+      }
       __syncwarp();
     }
   } else {
-    instruction::wait_for_cluster();
+    all_started();
     ring_turn<kept> at;
+    uint32_t tag = 1, turn = wave - waves - 1;
 #pragma unroll 1
-    for (int64_t r = given.team; r < given.rows; r += given.teams, at.advance()) {
-      instruction::wait_for_phase(gathered(at.place), at.turn & 1);
-      const bool own = lane < given.workgroups;
-      const float4 all = combine(of_workgroups[at.place * most_clustered + (own ? lane : 0)], own);
+    for (int64_t r = given.team; r < given.rows; r += given.teams, at.advance(), ++tag) {
+      if (turn-- != 0)
+        continue;
+      turn = ring.gatherers() - 1;
+      float4 all;
+      if constexpr (Memory) {
+        constexpr int groups = most_through_memory / 32;
+        float4 found[groups];
+        for (bool all_there = false; !all_there;) {
+          all_there = true;
+#pragma unroll
+          for (int i = 0; i < groups; ++i)
+            if (const uint32_t from = i * 32 + lane; from < given.workgroups)
+              all_there =
+                  entries[at.place * given.workgroups + from].get(found[i], tag) && all_there;
+        }
+        __syncwarp();
+        float4 of_group{};
+#pragma unroll
+        for (uint32_t i = 0; i < groups; ++i)
+          if (i * 32 < given.workgroups) {
+            const float4 one = combine(found[i], i * 32 + lane < given.workgroups);
+            if (lane == i)
+              of_group = one;
+          }
+        all = combine(of_group, lane * 32 < given.workgroups);
+      } else {
+        instruction::wait_for_phase(gathered(at.place), at.turn & 1);
+        const bool own = lane < given.workgroups;
+        all = combine(of_workgroups[at.place * most_clustered + (own ? lane : 0)], own);
+        if (lane == 0)
+          instruction::arrive_with_bytes(gathered(at.place), from_all);
+      }
       if (lane == 0) {
-        instruction::arrive_with_bytes(gathered(at.place), from_all);
         of_row[at.place] = all;
         instruction::arrive(finished(at.place));
       }
       __syncwarp();
     }
   }
-  __syncwarp();
-  instruction::cluster_barrier(); // nobody writes to LDS of a workgroup that has ended
+  if constexpr (!Memory) {
+    __syncwarp();
+    instruction::cluster_barrier(); // nobody writes to LDS of a workgroup that has ended
+  }
 }
 
 /// Whether all rows of an array start at multiples of 16 bytes.

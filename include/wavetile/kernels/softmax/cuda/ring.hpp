@@ -22,7 +22,7 @@ class softmax_ring_row {
 
 public:
   WAVETILE_DEVICE
-      WAVETILE_FORCE_INLINE explicit softmax_ring_row(const softmax_arguments<Types>& args)
+  WAVETILE_FORCE_INLINE explicit softmax_ring_row(const softmax_arguments<Types>& args)
       : args_(args) {}
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE const input* address(int64_t row) const {
@@ -136,13 +136,13 @@ private:
   const softmax_arguments<Types>& args_;
 };
 
-template <class Types, int Steps, bool Wide>
+template <class Types, int Steps, bool Memory, bool Wide>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void softmax_ring_rows(const softmax_arguments<Types>& args,
                                                              unsigned char* memory) {
   using part_type = ring_part<typename Types::input, Types::chunk, Steps, Wide>;
   const float scale = args.scale * log2_e;
-  run_ring<typename Types::input, Types::chunk, Steps, Wide>(
-      memory, args.columns, args.part_chunks, rows_in_turn(args.rows, args.parts),
+  run_ring<typename Types::input, Types::chunk, Steps, Memory, Wide>(
+      memory, args.columns, args.part_chunks, rows_in_turn(args.rows, args.parts), args.partials,
       [&](const part_type&) { return softmax_ring_row<Types, Steps, Wide>(args); },
       [&](const float4& one, bool own) {
         running_softmax seen;
@@ -155,19 +155,20 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void softmax_ring_rows(const softmax_argum
       });
 }
 
-/// Clusters of `args.parts` workgroups, each of which has a part of every row of the cluster in LDS
-/// and keeps its maximum and sum of exponentials. Dynamic LDS as `row_ring::lds_bytes` has it. An
-/// element of a row goes through at most 7 + 3 additions in a step, three operations for each step,
-/// 5 in a wave and as many of waves and workgroups.
-template <class Types, int Steps>
-WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps}.threads()),
+/// Clusters of `args.parts` workgroups, or as many through `Memory`, `args.partials`, each of which
+/// has a part of every row of the cluster in LDS and keeps its maximum and sum of exponentials.
+/// Dynamic LDS as `row_ring::lds_bytes` has it. An element of a row goes through at most 7 + 3
+/// additions in a step, three operations for each step, 5 in a wave and as many of waves and
+/// workgroups.
+template <class Types, int Steps, bool Memory>
+WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps, Memory}.threads()),
                                     1) void softmax_ring(softmax_arguments<Types> args) {
   if constexpr (has_clusters) {
     extern WAVETILE_SHARED __align__(128) unsigned char ring_memory[];
     if (rows_are_wide(args.map, 0, args.x) && rows_are_wide(args.map, 1, args.y))
-      softmax_ring_rows<Types, Steps, true>(args, ring_memory);
+      softmax_ring_rows<Types, Steps, Memory, true>(args, ring_memory);
     else
-      softmax_ring_rows<Types, Steps, false>(args, ring_memory);
+      softmax_ring_rows<Types, Steps, Memory, false>(args, ring_memory);
   } else {
     refuse_to_run();
   }
