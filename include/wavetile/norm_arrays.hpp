@@ -120,7 +120,7 @@ status run_norm_cluster(const norm_plan& plan, const kernels::norm_arguments<Typ
                                    plan.workspace_bytes > 0 ? arguments.partials : nullptr,
                                    plan.workspace_bytes);
   };
-  if constexpr (Cut + 1 == kernels::row_rings)
+  if constexpr (Cut == 0)
     if (plan.workspace_bytes > 0)
       return in_turn(&kernels::norm_ring<Types, Cut + 1, true>);
   if constexpr (Cut < kernels::row_rings) {

@@ -126,7 +126,7 @@ status run_forward_cluster(const softmax_plan& plan,
                                    plan.workspace_bytes > 0 ? arguments.partials : nullptr,
                                    plan.workspace_bytes);
   };
-  if constexpr (Cut + 1 == kernels::row_rings)
+  if constexpr (Cut == 0)
     if (plan.workspace_bytes > 0)
       return in_turn(&kernels::softmax_ring<Types, Cut + 1, true>);
   if constexpr (Cut < kernels::row_rings)

@@ -142,8 +142,8 @@ constexpr status check_problem(const norm_problem& problem) {
 /// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, if y is not of 8
 /// bits: up to 1 MB by clusters of up to 16 workgroups, which take rows in turn and read each part
 /// once; with a residual from 32 KB on, if x, residual and sum are of one size. Longer rows, up to
-/// 8 MB, are taken in turn by 32 to 128 workgroups that exchange statistics through a workspace
-/// (32 bytes for each of four rows and each workgroup that the device holds). Without one, of rows
+/// 4 MB, are taken in turn by 64 or 128 workgroups that exchange statistics through a workspace
+/// (32 bytes for each of six rows and each workgroup that the device holds). Without one, of rows
 /// up to 4 MB without residual up to a third is read again, from L2.
 ///
 /// Rows that fit are never split, however few: the second launch would cost more than it saves. On
@@ -245,11 +245,11 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
   const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
   refuse(norm_kernel::cluster, norm_refusal::not_clustered);
   if (cluster.workgroups > 0) {
-    if (result.kernel == norm_kernel::split && !cluster.in_turn()) {
+    if (result.kernel == norm_kernel::split && cluster.workspace_bytes == 0) {
       // as the caller has it, whatever the rows
       refuse(norm_kernel::cluster, norm_refusal::split_is_better);
     } else {
-      if ((!leaves_idle || cluster.in_turn()) && through_memory.workgroups == 0)
+      if (!leaves_idle && through_memory.workgroups == 0)
         result.best_workspace_bytes = 0;
       result.workspace_bytes = cluster.workspace_bytes;
       result.outcome = problem.workspace_bytes < cluster.workspace_bytes

@@ -175,10 +175,10 @@ constexpr row_cluster row_cluster_through_memory(const device_info& device, int6
                                                  int chunk_bytes) {
   row_cluster result;
   const int64_t bytes = chunks * chunk_bytes;
-  constexpr row_ring ring{2, true};
-  if (!has_cluster_code(device) || bytes <= most_clustered * ring.part_bytes())
+  constexpr row_ring ring{1, true};
+  if (!has_cluster_code(device) || bytes <= 2 * most_clustered * ring.part_bytes())
     return result;
-  for (int workgroups = 2 * most_clustered; workgroups <= most_through_memory; workgroups *= 2) {
+  for (int workgroups = 4 * most_clustered; workgroups <= most_through_memory; workgroups *= 2) {
     if (bytes > workgroups * ring.part_bytes() || device.cu_count < workgroups)
       continue;
     result.workgroups = workgroups;

@@ -178,9 +178,9 @@ constexpr status check_problem(const softmax_problem& problem) {
 ///
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
 /// KB of 16-bit elements or 128 KB of fp32 without masks are held in LDS: up to 1 MB by clusters of
-/// up to 16 workgroups, which take rows in turn and read each part once. Longer rows, up to 8 MB,
-/// are taken in turn by 32 to 128 workgroups that exchange statistics through a workspace (32 bytes
-/// for each of four rows and each workgroup that the device holds); without one, up to a third of
+/// up to 16 workgroups, which take rows in turn and read each part once. Longer rows, up to 4 MB,
+/// are taken in turn by 64 or 128 workgroups that exchange statistics through a workspace (32 bytes
+/// for each of six rows and each workgroup that the device holds); without one, up to a third of
 /// rows up to 4 MB is read again, from L2.
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;

@@ -50,9 +50,11 @@ class norm_ring_row {
   static constexpr int chunk = Types::chunk;
   using part_type = ring_part<input, chunk, Steps, Wide>;
   static constexpr int at_once = part_type::at_once;
-  // beside the values of a step as fp32 and the residual; 16-bit elements need more for conversions
+  /// Elements stay fp32 from the sum to the squares.
+  static constexpr bool holds = kind == norm_kind::layer && Steps * at_once * chunk <= 32;
+  /// Beside values as fp32 and the residual; 16-bit elements need more for conversions.
   static constexpr bool kept =
-      Wide && at_once * chunk * (4 + Steps * Types::parameter_bytes) +
+      Wide && at_once * chunk * (4 * (holds ? Steps : 1) + Steps * Types::parameter_bytes) +
                       (Types::has_residual ? Steps * row_ring::lane_bytes : 0) <=
                   (chunk == 4 ? 320 : 192);
 
@@ -86,27 +88,53 @@ public:
       last = convert<float>(address(row)[part.tail_column()]);
     }
     wait();
-    running_variance seen; // rms: only squares
-    if (part.has_tail()) {
-      if constexpr (Types::has_residual)
+    if constexpr (Types::has_residual)
+      if (part.has_tail())
         sum[part.tail_column()] = convert<held>(last);
-      if constexpr (kind == norm_kind::layer)
-        seen.add(vec<float, 1>{{last}});
-      else
-        seen.squares = last * last;
-    }
+    vec<float, chunk> values[holds ? Steps : 1][at_once];
+    float sums[chunk] = {};
+    sums[0] = kind == norm_kind::layer ? last : last * last;
 #pragma unroll
-    for (int step = 0; step < Steps; ++step)
+    for (int step = 0; step < Steps; ++step) {
+      auto& now = values[holds ? step : 0];
       if (part.whole(step))
-        measure_step<true>(part, sum, slot, step, seen);
+        read_step<true>(part, sum, slot, step, now);
       else
-        measure_step<false>(part, sum, slot, step, seen);
+        read_step<false>(part, sum, slot, step, now);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i)
+#pragma unroll
+        for (int e = 0; e < chunk; ++e)
+          sums[e] =
+              kind == norm_kind::layer ? sums[e] + now[i][e] : fma(now[i][e], now[i][e], sums[e]);
+    }
+    const butterfly_team wave;
+    const float first = wave.template all_reduce<0>(sum_of_chains(sums), op::plus{});
+    float4 statistics{0, 0, first, 0};
+    if constexpr (kind == norm_kind::layer) {
+      statistics.x = static_cast<float>(part.elements());
+      statistics.y = part.elements() > 0 ? first * reciprocal(statistics.x) : 0.0f;
+      const float distance = part.has_tail() ? last - statistics.y : 0.0f;
+      float squares[chunk] = {};
+      squares[0] = distance * distance;
+#pragma unroll
+      for (int step = 0; step < Steps; ++step) {
+        auto& now = values[holds ? step : 0];
+        if (!holds)
+          reread_step(part, slot, step, now);
+        if (part.whole(step))
+          add_squares<true>(part, step, statistics.y, now, squares);
+        else
+          add_squares<false>(part, step, statistics.y, now, squares);
+      }
+      statistics.z = wave.template all_reduce<0>(sum_of_chains(squares), op::plus{});
+    }
     if constexpr (Types::has_residual) {
       instruction::order_before_copies();
       if (row + teams_ < rows_)
         load_residual(part, row + teams_);
     }
-    return all_statistics<kind>(float4{seen.count, seen.mean, seen.squares, 0}, true);
+    return statistics;
   }
 
   template <class Total>
@@ -167,26 +195,23 @@ private:
     }
   }
 
+  /// The chunks of a step as fp32, zeros for those that the lane does not own. Sums are formed,
+  /// kept and written.
   template <bool Whole>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
-  measure_step(const part_type& part, held* sum, int slot, int step, running_variance& seen) const {
-    vec<float, chunk> values[at_once];
-    float sums[chunk] = {};
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void read_step(const part_type& part, held* sum, int slot,
+                                                       int step,
+                                                       vec<float, chunk> (&values)[at_once]) const {
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
       const bool owned = Whole || part.owns(step, i);
-      const auto raw = part.chunk(slot, step, i);
-#pragma unroll
-      for (int e = 0; e < chunk; ++e)
-        values[i][e] = convert<float>(raw[e]);
+      values[i] = convert<float>(part.chunk(slot, step, i));
       if constexpr (Types::has_residual) {
         const auto added = residuals_[step].chunk(i);
-        vec<held, chunk> h;
 #pragma unroll
-        for (int e = 0; e < chunk; ++e) {
-          h[e] = convert<held>(values[i][e] + added[e]);
-          values[i][e] = convert<float>(h[e]);
-        }
+        for (int e = 0; e < chunk; ++e)
+          values[i][e] += added[e];
+        const vec<held, chunk> h = convert<held>(values[i]);
+        values[i] = convert<float>(h);
         if (owned) {
           part.put(slot, step, i, h);
           store_chunk_at<Wide>(sum + part.column(step, i), h);
@@ -194,33 +219,27 @@ private:
       }
       if (!owned)
         values[i] = spread<chunk>(0.0f);
-#pragma unroll
-      for (int e = 0; e < chunk; ++e)
-        sums[e] = kind == norm_kind::layer ? sums[e] + values[i][e]
-                                           : fma(values[i][e], values[i][e], sums[e]);
     }
-    if constexpr (kind == norm_kind::rms) {
-      seen.squares += sum_of_chains(sums);
-    } else if (const int owned = Whole ? at_once : part.owned(step); owned > 0) {
-      const float count = static_cast<float>(owned * chunk);
-      const float mean =
-          sum_of_chains(sums) * (Whole ? 1.0f / (at_once * chunk) : reciprocal(count));
-      float squares[chunk] = {};
+  }
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  reread_step(const part_type& part, int slot, int step,
+              vec<float, chunk> (&values)[at_once]) const {
 #pragma unroll
-      for (int i = 0; i < at_once; ++i)
-        if (Whole || part.owns(step, i))
+    for (int i = 0; i < at_once; ++i)
+      values[i] = convert<float>(part.template chunk<held>(slot, step, i));
+  }
+  template <bool Whole>
+  static WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+  add_squares(const part_type& part, int step, float mean,
+              const vec<float, chunk> (&values)[at_once], float (&squares)[chunk]) {
 #pragma unroll
-          for (int e = 0; e < chunk; ++e) {
-            const float d = values[i][e] - mean;
-            squares[e] = fma(d, d, squares[e]);
-          }
-      const float before = seen.count;
-      seen.count += count;
-      const float share = count * reciprocal(seen.count);
-      const float distance = mean - seen.mean;
-      seen.mean = fma(distance, share, seen.mean);
-      seen.squares += fma(distance * distance, before * share, sum_of_chains(squares));
-    }
+    for (int i = 0; i < at_once; ++i)
+      if (Whole || part.owns(step, i))
+#pragma unroll
+        for (int e = 0; e < chunk; ++e) {
+          const float d = values[i][e] - mean;
+          squares[e] = fma(d, d, squares[e]);
+        }
   }
 
   template <bool Whole>
@@ -269,8 +288,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void norm_ring_rows(const norm_arguments<T
 
 /// Clusters of `args.parts` workgroups, or as many through `Memory`, `args.partials`, each of which
 /// has a part of every row of the cluster in LDS and keeps its statistics: the sum of squares, for
-/// layer combined as `running_variance` combines them. Dynamic LDS as `row_ring::lds_bytes` has it.
-/// With a residual h takes the place of x, so that they must be of one size.
+/// layer of differences from the mean of a wave's elements. Dynamic LDS as `row_ring::lds_bytes`
+/// has it. With a residual h takes the place of x, so that they must be of one size.
 template <class Types, int Steps, bool Memory>
 WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps, Memory}.threads()),
                                     1) void norm_ring(norm_arguments<Types> args) {

@@ -43,7 +43,9 @@ public:
     first_column_ = first * Chunk;
     const auto tail = static_cast<uint32_t>(columns % Chunk);
     tail_column_ = columns - tail + lane_;
-    has_tail_ = number + 1 == workgroups && wave == 0 && static_cast<uint32_t>(lane_) < tail;
+    const bool takes_tail = number + 1 == workgroups && wave == 0;
+    has_tail_ = takes_tail && static_cast<uint32_t>(lane_) < tail;
+    elements_ = mine_ * Chunk + (takes_tail ? static_cast<int>(tail) : 0);
   }
 
   /// Whether all lanes have all of a step.
@@ -53,11 +55,8 @@ public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool owns(int step, int i) const {
     return step * step_chunks + i * 32 + lane_ < mine_;
   }
-  /// Chunks of a step that the lane owns.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int owned(int step) const {
-    const int rest = mine_ - step * step_chunks - lane_ + 31;
-    return rest < 0 ? 0 : (rest / 32 < at_once ? rest / 32 : at_once);
-  }
+  /// Elements of the wave.
+  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int elements() const { return elements_; }
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE int64_t column(int step, int i) const {
     return first_column_ + lane_ * Chunk + (step * step_chunks + i * 32) * Chunk;
   }
@@ -134,6 +133,7 @@ private:
   uint32_t arrived_;
   int lane_;
   int mine_; ///< chunks of the wave
+  int elements_;
   int64_t first_column_;
   int64_t tail_column_;
   bool has_tail_;
@@ -223,14 +223,17 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
   const int from_all = static_cast<int>(given.workgroups) * 16;
 
   if (thread_id() == 0) {
+#pragma unroll 1
     for (uint32_t i = 0; i < held * waves; ++i)
       instruction::start_barrier(barriers + i * 8, 1);
+#pragma unroll 1
     for (int i = 0; i < kept; ++i) {
       instruction::start_barrier(measured(i), waves);
       instruction::start_barrier(gathered(i), 1);
       instruction::start_barrier(finished(i), 1);
     }
     instruction::publish_barriers();
+#pragma unroll 1
     for (int i = 0; i < kept && !Memory; ++i)
       instruction::arrive_with_bytes(gathered(i), from_all);
   }
