@@ -230,7 +230,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
     for (int i = 0; i < kept; ++i) {
       instruction::start_barrier(measured(i), waves);
       instruction::start_barrier(gathered(i), 1);
-      instruction::start_barrier(finished(i), 1);
+      instruction::start_barrier(finished(i), 2); // who reads of_waves, who writes of_row
     }
     instruction::publish_barriers();
 #pragma unroll 1
@@ -299,6 +299,8 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
       instruction::wait_for_phase(measured(at.place), at.turn & 1);
       const bool own = lane < waves;
       const float4 all = combine(of_waves[at.place * waves + (own ? lane : 0)], own);
+      if (lane == 0)
+        instruction::arrive(finished(at.place));
       if constexpr (Memory) {
         if (lane == 0)
           entries[at.place * given.workgroups + given.number].put(all, tag);
@@ -318,6 +320,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
       if (turn-- != 0)
         continue;
       turn = ring.gatherers() - 1;
+      instruction::wait_for_phase(measured(at.place), at.turn & 1); // all have read of_row
       float4 all;
       if constexpr (Memory) {
         constexpr int groups = most_through_memory / 32;
