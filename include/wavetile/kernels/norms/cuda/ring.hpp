@@ -25,18 +25,18 @@ template <norm_kind Kind>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE float4 all_statistics(const float4& one, bool own) {
   const butterfly_team wave;
   const float given = own ? one.z : 0.0f;
+  float4 all{0, 0, 0, 0};
   if constexpr (Kind == norm_kind::rms) {
-    return {0, 0, wave.template all_reduce<0>(given, op::plus{}), 0};
+    all.z = wave.template all_reduce<0>(given, op::plus{});
   } else {
     const float own_count = own ? one.x : 0.0f, own_mean = own ? one.y : 0.0f;
-    const float count = wave.template all_reduce<0>(own_count, op::plus{});
+    all.x = wave.template all_reduce<0>(own_count, op::plus{});
     const float sum = wave.template all_reduce<0>(own_count * own_mean, op::plus{});
-    const float mean = count > 0 ? sum * reciprocal(count) : 0.0f;
-    const float distance = own_mean - mean;
-    const float squares =
-        wave.template all_reduce<0>(fma(own_count * distance, distance, given), op::plus{});
-    return {count, mean, squares, 0};
+    all.y = all.x > 0 ? sum * reciprocal(all.x) : 0.0f;
+    const float distance = own_mean - all.y;
+    all.z = wave.template all_reduce<0>(fma(own_count * distance, distance, given), op::plus{});
   }
+  return all;
 }
 
 /// What a wave does with its parts of rows; see `run_ring`. Weight and bias stay in registers where
