@@ -122,13 +122,8 @@ status run_forward_cluster(const softmax_plan& plan,
       return run_forward_cluster<Types, Cut + 1>(plan, arguments, stream);
   const auto in_turn = [&](void (*kernel)(kernels::softmax_arguments<Types>)) {
     return launch_clusters_in_turn(kernel, plan.groups, static_cast<int>(plan.parts),
-                                   plan.config.threads(), arguments, stream, plan.lds_bytes,
-                                   plan.workspace_bytes > 0 ? arguments.partials : nullptr,
-                                   plan.workspace_bytes);
+                                   plan.config.threads(), arguments, stream, plan.lds_bytes);
   };
-  if constexpr (Cut == 0)
-    if (plan.workspace_bytes > 0)
-      return in_turn(&kernels::softmax_ring<Types, Cut + 1, true>);
   if constexpr (Cut < kernels::row_rings)
     return in_turn(&kernels::softmax_ring<Types, Cut + 1, false>);
   else

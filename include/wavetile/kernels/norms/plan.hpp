@@ -142,7 +142,7 @@ constexpr status check_problem(const norm_problem& problem) {
 /// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, if y is not of 8
 /// bits: up to 1 MB by clusters of up to 16 workgroups, which take rows in turn and read each part
 /// once; with a residual from 32 KB on, if x, residual and sum are of one size. Longer rows, up to
-/// 4 MB, are taken in turn by 64 or 128 workgroups that exchange statistics through a workspace
+/// 2 MB, are taken in turn by 64 workgroups that exchange statistics through a workspace
 /// (32 bytes for each of six rows and each workgroup that the device holds). Without one, of rows
 /// up to 4 MB without residual up to a third is read again, from L2.
 ///
@@ -231,7 +231,7 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     cluster = kernels::row_cluster_for(
         device, chunks, problem.chunk_bytes(),
         kernels::least_clustered(problem.kind, problem.has_residual, size_of(problem.input)),
-        size_of(problem.input) == 2);
+        size_of(problem.input) == 2, false);
     through_memory = kernels::row_cluster_through_memory(device, chunks, problem.chunk_bytes());
   }
   if (problem.has_residual && !cluster.in_turn())

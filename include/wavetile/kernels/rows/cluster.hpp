@@ -9,9 +9,10 @@
 /// several rows' parts, and a row's results are written when later rows have been measured, so that
 /// neither copies nor stores wait for an exchange (`row_ring`). Of longer rows a workgroup holds
 /// one part, and where an SM has room for two, they share it; with a workspace they are taken in
-/// turn, too, by up to 128 workgroups that exchange statistics through it. (H200, share of a copy:
-/// rows of 131,072 elements 90 to 94 % in rings, 77 to 83 % with a cluster for each row and three
-/// workgroups an SM; prefetching a later row to L2 was up to 16 points slower than not to.)
+/// turn, too, by 64 workgroups that exchange statistics through it. (H200, share of a copy:
+/// norms of 131,072 elements 84 to 89 % in rings, 77 to 79 % with a cluster for each row and three
+/// workgroups an SM; of 1,048,576 bf16 75 to 83 % through memory, 56 to 65 % without. Prefetching a
+/// later row to L2 was up to 16 points slower than not to.)
 #pragma once
 
 #include <wavetile/arch/device_info.hpp>
@@ -66,13 +67,18 @@ struct row_ring {
 };
 
 inline constexpr int row_rings = 2; ///< cuts 0 and 1: rings of one and two steps
-inline constexpr int row_cluster_cuts = 4;
+inline constexpr int row_cluster_cuts = 5;
 inline constexpr int most_clustered = 16; ///< workgroups of a cluster; above 8 not on every device
-inline constexpr int most_through_memory = 128;
+inline constexpr int most_through_memory = 64;
 
-/// Cuts beyond the rings: parts of 128 and 256 KB.
-constexpr row_cluster_cut row_cluster_cut_of(int number) {
-  return number == row_rings ? row_cluster_cut{8, 128, 4, 3, 2} : row_cluster_cut{8, 128, 8, 6, 1};
+/// Cuts beyond the rings: parts of 64 KB, of 16-bit rows that one workgroup takes, and of 128 and
+/// 256 KB. `light`: more waves that take less at a time, where an element costs more arithmetic
+/// than memory. (H200: LayerNorm of 16,384 bf16 at 90 % of a copy so, at 80 % in rings.)
+constexpr row_cluster_cut row_cluster_cut_of(int number, bool light) {
+  if (number == row_rings)
+    return light ? row_cluster_cut{8, 64, 4, 4, 3} : row_cluster_cut{4, 128, 4, 4, 3};
+  return number == row_rings + 1 ? row_cluster_cut{8, 128, 4, 3, 2}
+                                 : row_cluster_cut{8, 128, 8, 6, 1};
 }
 
 /// What a row becomes. Without workgroups: it is not for clusters.
@@ -123,10 +129,10 @@ constexpr bool has_room_for_cluster(const device_info& device, int64_t workgroup
 }
 
 /// The cluster for rows of `chunks` chunks of `chunk_bytes`, if they are longer than `least_bytes`.
-/// `spread`: over more workgroups before they take two steps, which leaves room for as much again
-/// as a step in registers.
+/// `halves`: of 16-bit elements; but for `light` those are spread over more workgroups before they
+/// take two steps, which leaves room for as much again as a step in registers.
 constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks, int chunk_bytes,
-                                      int64_t least_bytes, bool spread) {
+                                      int64_t least_bytes, bool halves, bool light) {
   row_cluster result;
   const int64_t bytes = chunks * chunk_bytes;
   if (bytes <= least_bytes || !has_cluster_code(device))
@@ -136,9 +142,10 @@ constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks,
     bool spread;
   } rings[] = {{1, 1, true}, {1, 2, false}, {2, 1, true},  {2, 2, false}, {4, 1, true},
                {8, 1, true}, {8, 2, false}, {16, 1, true}, {16, 2, true}};
+  const bool alone = halves && bytes <= row_cluster_cut_of(row_rings, light).part_bytes();
   for (const auto& one : rings) {
     const row_ring ring{one.steps};
-    if ((spread && !one.spread) || bytes > one.workgroups * ring.part_bytes() ||
+    if (alone || (halves && !light && !one.spread) || bytes > one.workgroups * ring.part_bytes() ||
         !has_room_for_cluster(device, one.workgroups, 1))
       continue;
     result.workgroups = one.workgroups;
@@ -149,8 +156,8 @@ constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks,
     result.lds_bytes = ring.lds_bytes();
     return result;
   }
-  for (int number = row_rings; number < row_cluster_cuts; ++number) {
-    const row_cluster_cut cut = row_cluster_cut_of(number);
+  for (int number = alone ? row_rings : row_rings + 1; number < row_cluster_cuts; ++number) {
+    const row_cluster_cut cut = row_cluster_cut_of(number, light);
     const int64_t workgroups = divide_up(bytes, cut.part_bytes());
     if (!has_room_for_cluster(device, workgroups, cut.groups))
       continue;
@@ -199,7 +206,7 @@ constexpr row_cluster row_cluster_through_memory(const device_info& device, int6
 constexpr row_cluster row_cluster_through_memory(const device_info&, int64_t, int) {
   return {};
 }
-constexpr row_cluster row_cluster_for(const device_info&, int64_t, int, int64_t, bool) {
+constexpr row_cluster row_cluster_for(const device_info&, int64_t, int, int64_t, bool, bool) {
   return {};
 }
 

@@ -78,8 +78,8 @@ struct softmax_plan {
   int register_limit = 512;    ///< vector registers a lane may have, from the size of the workgroup
   int64_t lds_bytes = 0;       ///< LDS of a workgroup: static, of a cluster dynamic
   int64_t workspace_bytes = 0; ///< used
-  /// Workspace with which few long rows would be split over several workgroups, or longer ones be
-  /// read once; 0 where that is of no use. Lend as much, and `split` runs, or that.
+  /// Workspace with which few long rows would be split over several workgroups; 0 where that is of
+  /// no use. Lend as much, and `split` runs.
   int64_t best_workspace_bytes = 0;
   int64_t min_bytes_read = 0; ///< elements of the inputs that a mask does not hide, each once
   int64_t min_bytes_written = 0;
@@ -178,10 +178,8 @@ constexpr status check_problem(const softmax_problem& problem) {
 ///
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
 /// KB of 16-bit elements or 128 KB of fp32 without masks are held in LDS: up to 1 MB by clusters of
-/// up to 16 workgroups, which take rows in turn and read each part once. Longer rows, up to 4 MB,
-/// are taken in turn by 64 or 128 workgroups that exchange statistics through a workspace (32 bytes
-/// for each of six rows and each workgroup that the device holds); without one, up to a third of
-/// rows up to 4 MB is read again, from L2.
+/// up to 16 workgroups, which take rows in turn and read each part once; of rows up to 4 MB up to a
+/// third is read again, from L2.
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;
   result.outcome = check_device(device);
@@ -218,15 +216,11 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   const int64_t parts = divide_up(chunks > 0 ? chunks : 1, part_chunks);
   const int64_t split_bytes = problem.rows * parts * 8;
 
-  kernels::row_cluster cluster, through_memory;
-  if (!is_backward(problem.form) && problem.mask == mask_kind::none && !problem.causal) {
-    const int chunk_bytes = chunk * size_of(problem.input);
-    cluster = kernels::row_cluster_for(device, chunks, chunk_bytes,
-                                       size_of(problem.input) == 2 ? 16 * 1024 : 128 * 1024, false);
-    through_memory = kernels::row_cluster_through_memory(device, chunks, chunk_bytes);
-  }
-  if (through_memory.workgroups > 0 && problem.workspace_bytes > 0)
-    cluster = through_memory;
+  kernels::row_cluster cluster;
+  const bool halves = size_of(problem.input) == 2;
+  if (!is_backward(problem.form) && problem.mask == mask_kind::none && !problem.causal)
+    cluster = kernels::row_cluster_for(device, chunks, chunk * size_of(problem.input),
+                                       halves ? 16 * 1024 : 128 * 1024, halves, halves);
   // few rows are shared by more workgroups if a workspace is lent
   const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
 
@@ -267,17 +261,12 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
 
   refuse(softmax_kernel::cluster, softmax_refusal::not_clustered);
   if (cluster.workgroups > 0) {
-    if (result.kernel == softmax_kernel::split && leaves_idle && cluster.workspace_bytes == 0) {
+    if (result.kernel == softmax_kernel::split && leaves_idle) {
       refuse(softmax_kernel::cluster, softmax_refusal::split_is_faster);
     } else {
       if (!leaves_idle)
         result.best_workspace_bytes = 0;
-      result.outcome = problem.workspace_bytes < cluster.workspace_bytes
-                           ? status::failure(status_code::workspace_too_small, "memory.bytes",
-                                             problem.workspace_bytes, ">= ")
-                                 .append(cluster.workspace_bytes)
-                                 .append(", or 0 for a kernel that needs none")
-                           : status{};
+      result.outcome = {};
       refuse(result.kernel, softmax_refusal::cluster_is_faster);
       if (result.refused[static_cast<int>(softmax_kernel::stream)] ==
           softmax_refusal::split_is_faster)
@@ -288,8 +277,6 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
     }
   }
   const bool clustered = result.kernel == softmax_kernel::cluster;
-  if (through_memory.workgroups > 0)
-    result.best_workspace_bytes = through_memory.workspace_bytes;
 
   result.config = config_for(result.kernel, clustered ? 0 : result.cut);
   if (clustered) {
@@ -328,7 +315,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
     result.lds_bytes = 3 * (result.config.waves * 4 > 16 ? result.config.waves * 4 : 16);
   if (clustered)
     result.lds_bytes = cluster.lds_bytes;
-  result.workspace_bytes = split ? split_bytes : clustered ? cluster.workspace_bytes : 0;
+  result.workspace_bytes = split ? split_bytes : 0;
 
   int64_t elements = problem.rows * problem.columns;
   if (problem.causal && !empty && problem.queries > 0) {

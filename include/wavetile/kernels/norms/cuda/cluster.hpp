@@ -120,7 +120,7 @@ norm_cluster_part(const norm_arguments<Types>& args, unsigned char* memory,
   using output = typename Types::output;
   constexpr norm_kind kind = Types::kind;
   constexpr int chunk = Types::chunk;
-  using part_type = cluster_part<input, chunk, Cut, Wide>;
+  using part_type = cluster_part<input, chunk, Cut, false, Wide>;
   constexpr int at_once = part_type::at_once;
   part_type part(memory, x, args.columns, args.part_chunks, number, args.parts);
   cluster_exchange<part_type::cut.waves> exchange(memory, number, args.parts);
@@ -263,9 +263,10 @@ norm_cluster_part(const norm_arguments<Types>& args, unsigned char* memory,
 /// `row_cluster::lds_bytes` has it. For layer the statistics of a step are sums of differences from
 /// the step's own mean, combined as `running_variance` combines them.
 template <class Types, int Cut>
-WAVETILE_KERNEL WAVETILE_WORKGROUPS(
-    (row_cluster_cut_of(Cut).threads()),
-    (row_cluster_cut_of(Cut).groups)) void norm_cluster(norm_cluster_arguments<Types> given) {
+WAVETILE_KERNEL
+WAVETILE_WORKGROUPS((row_cluster_cut_of(Cut, false).threads()),
+                    (row_cluster_cut_of(Cut, false)
+                         .groups)) void norm_cluster(norm_cluster_arguments<Types> given) {
   if constexpr (has_clusters) {
     extern WAVETILE_SHARED __align__(16) unsigned char cluster_memory[];
     const auto& args = given.all;

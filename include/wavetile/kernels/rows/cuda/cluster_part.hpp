@@ -22,10 +22,10 @@ namespace wavetile::kernels {
 /// Steps are loops, not unrolled, and narrow accesses have code of their own: each is run through
 /// once for a row. (H200: 170 KB of straight code for both took LayerNorm of 131,072 bf16 at 46 %
 /// of a copy.)
-template <class T, int Chunk, int Number, bool Wide>
+template <class T, int Chunk, int Number, bool Light, bool Wide>
 class cluster_part {
 public:
-  static constexpr row_cluster_cut cut = row_cluster_cut_of(Number);
+  static constexpr row_cluster_cut cut = row_cluster_cut_of(Number, Light);
   static constexpr int chunk_bytes = Chunk * static_cast<int>(sizeof(T));
   static constexpr int at_once = cut.lane_bytes / chunk_bytes;
   static constexpr int steps = cut.steps;

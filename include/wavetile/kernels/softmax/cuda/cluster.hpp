@@ -11,6 +11,10 @@
 
 namespace wavetile::kernels {
 
+/// 16-bit rows: the exponentials of an element, two, take longer than its bytes.
+template <class Types>
+inline constexpr bool is_light = sizeof(typename Types::input) == 2;
+
 /// The part of workgroup `number` of a row.
 template <class Types, int Cut, bool Wide>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
@@ -19,7 +23,7 @@ softmax_cluster_part(const softmax_arguments<Types>& args, unsigned char* memory
   using input = typename Types::input;
   using output = typename Types::output;
   constexpr int chunk = Types::chunk;
-  using part_type = cluster_part<input, chunk, Cut, Wide>;
+  using part_type = cluster_part<input, chunk, Cut, is_light<Types>, Wide>;
   constexpr int at_once = part_type::at_once;
   part_type part(memory, x, args.columns, args.part_chunks, number, args.parts);
   cluster_exchange<part_type::cut.waves> exchange(memory, number, args.parts);
@@ -118,9 +122,10 @@ softmax_cluster_part(const softmax_arguments<Types>& args, unsigned char* memory
 /// at_once - 1 + 3 additions in a step, three operations for each step of the lane (12 at most, 24
 /// of the longest rows), 8 in a wave and 12 in a cluster.
 template <class Types, int Cut>
-WAVETILE_KERNEL WAVETILE_WORKGROUPS(
-    (row_cluster_cut_of(Cut).threads()),
-    (row_cluster_cut_of(Cut).groups)) void softmax_cluster(softmax_arguments<Types> args) {
+WAVETILE_KERNEL
+WAVETILE_WORKGROUPS((row_cluster_cut_of(Cut, is_light<Types>).threads()),
+                    (row_cluster_cut_of(Cut, is_light<Types>)
+                         .groups)) void softmax_cluster(softmax_arguments<Types> args) {
   if constexpr (has_clusters) {
     extern WAVETILE_SHARED __align__(16) unsigned char cluster_memory[];
     const uint32_t row_of_launch = workgroup_id() / args.parts;
