@@ -22,7 +22,8 @@ struct norm_options {
   float epsilon = 1e-5f; ///< added to the mean of squares; finite, >= 0
   /// 8-bit y without `scales`: y = v / scale, rounded and saturated. Finite, > 0.
   float scale = 1.0f;
-  /// Only of use for rows too long for the chip; see `norm_plan::best_workspace_bytes`.
+  /// Of use for rows too long for the chip and, on NVIDIA GPUs, for those of 1 to 2 MB:
+  /// `norm_plan::best_workspace_bytes` says how much.
   workspace memory = {};
 };
 
@@ -318,8 +319,9 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
     arguments.part_chunks = chosen.part_chunks;
     if (chosen.workspace_bytes > 0) {
       arguments.partials = static_cast<vec<float, 2>*>(options.memory.data);
-      arguments.largest =
-          reinterpret_cast<int*>(arguments.partials + call.problem.rows * chosen.parts);
+      if (chosen.kernel == norm_kernel::split)
+        arguments.largest =
+            reinterpret_cast<int*>(arguments.partials + call.problem.rows * chosen.parts);
     }
     arguments.epsilon = options.epsilon;
     arguments.per_column = static_cast<float>(1.0 / static_cast<double>(call.problem.columns));

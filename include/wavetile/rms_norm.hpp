@@ -43,7 +43,9 @@ norm_problem rms_norm_problem_of(const norm_arrays<Arrays...>& arrays,
 /// squares leaves fp32, is NaN or 0 as the formula has it. Errors: extents that do not go together,
 /// last stride not 1, null pointer to a non-empty view, misaligned pointer, overlap, element types
 /// without a kernel, options that are not allowed, workspace too small (only if one is lent),
-/// device without code. Whatever the error, nothing is written.
+/// device without code, a device that does not hold all workgroups at a time that exchange
+/// statistics through a workspace (`grid_limit`; on a part of a device; without a workspace another
+/// kernel runs). Whatever the error, nothing is written.
 template <class X, class Y, class Weight, class Bias, class Residual, class Sum, class Scales>
 status rms_norm(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& arrays,
                 const norm_options& options = {}, hipStream_t stream = nullptr) {

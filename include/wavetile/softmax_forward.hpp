@@ -296,7 +296,8 @@ softmax_problem softmax_problem_of(view<Input, Rank> x, view<Output, Rank> y,
 /// Errors: negative extents, extents that differ, last stride not 1, null pointer to a non-empty
 /// view, misaligned pointer, overlap that is not exactly in place, rows of y that overlap, element
 /// types without a kernel, a scale that is not finite (also times log2(e)), workspace too small
-/// (only if one is lent), device without code. Whatever the error, y is untouched.
+/// (only if one is lent), device without code or, of a part of a device, without room for a cluster
+/// (`grid_limit`). Whatever the error, y is untouched.
 template <class Input, class Output, int Rank>
 status softmax(view<Input, Rank> x, view<Output, Rank> y, const softmax_options& options = {},
                hipStream_t stream = nullptr) {

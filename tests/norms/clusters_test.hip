@@ -1,6 +1,9 @@
 // Long rows on NVIDIA GPUs with clusters.
 #include "norm_case.hpp"
 
+#include <initializer_list>
+#include <string>
+
 namespace {
 
 using namespace wavetile;
@@ -17,6 +20,12 @@ norm_problem problem_of(data_type type, std::int64_t rows, std::int64_t columns)
   problem.rows = rows;
   problem.columns = columns;
   return problem;
+}
+
+void expect_words(const norm_plan& p, std::initializer_list<const char*> words) {
+  const std::string text = p.describe().c_str();
+  for (const char* const word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << word << " is not in\n" << text;
 }
 
 TEST(norm_cluster_plans, are_for_long_rows) {
@@ -94,7 +103,6 @@ TEST(norm_cluster_plans, take_longer_rows_with_a_workspace) {
     std::int64_t groups;
   } cases[] = {{data_type::bf16, 524296, 64, 128},
                {data_type::bf16, 1048576, 64, 128},
-
                {data_type::fp32, 524288, 64, 128},
                {data_type::fp32, 524292, 0, 0}};
   for (const auto& c : cases)
@@ -117,14 +125,69 @@ TEST(norm_cluster_plans, take_longer_rows_with_a_workspace) {
       EXPECT_EQ(p.lds_bytes, ring.lds_bytes());
       EXPECT_EQ(p.workspace_bytes, c.groups * 6 * 32);
       EXPECT_EQ(p.workspace_bytes, best);
-      problem.workspace_bytes = best - 1;
-      EXPECT_EQ(plan(problem, hopper).outcome.code(), status_code::workspace_too_small);
+      expect_words(p, {" workgroups a row that exchange statistics through a workspace, 128",
+                       "not split: workgroups that exchange statistics have the row in LDS"});
       problem.rows = 1;
-      problem.workspace_bytes = best;
       EXPECT_EQ(plan(problem, hopper).groups, c.parts);
+      EXPECT_EQ(plan(problem, hopper).workspace_bytes, std::int64_t{c.parts} * 6 * 32);
+      EXPECT_EQ(plan(problem, hopper).best_workspace_bytes, std::int64_t{c.parts} * 6 * 32);
       // not on a device that does not hold the workgroups of a row
       EXPECT_NE(plan(problem, describe_device("sm_90", 63)).kernel, norm_kernel::cluster);
     }
+}
+
+// A workspace that is too small for that is used as if there were no such kernels, and no error.
+TEST(norm_cluster_plans, take_longer_rows_with_less_as_without_rings) {
+  if (!kernels::has_cluster_code(hopper))
+    GTEST_SKIP() << "compiled without code for sm_90";
+  for (const bool has_residual : {false, true}) {
+    norm_problem problem = problem_of(data_type::bf16, 500, 524296);
+    problem.has_residual = has_residual;
+    for (const std::int64_t lent : {0, 16, 128 * 6 * 32 - 1}) {
+      problem.workspace_bytes = lent;
+      const norm_plan p = plan(problem, hopper);
+      ASSERT_TRUE(p.outcome.ok()) << p.outcome.message();
+      EXPECT_EQ(p.kernel, has_residual ? norm_kernel::stream : norm_kernel::cluster);
+      EXPECT_EQ(p.workspace_bytes, 0);
+      EXPECT_EQ(p.best_workspace_bytes, 128 * 6 * 32);
+      expect_words(p, {"with a workspace of 24576 bytes rows would be read once"});
+    }
+    // few rows are split where that needs less
+    problem.rows = 1;
+    problem.workspace_bytes = 64 * 6 * 32 - 1;
+    const norm_plan split = plan(problem, hopper);
+    ASSERT_TRUE(split.outcome.ok()) << split.outcome.message();
+    EXPECT_EQ(split.kernel, norm_kernel::split);
+    EXPECT_EQ(split.workspace_bytes, std::int64_t{split.parts} * 8);
+    problem.workspace_bytes = split.workspace_bytes - 1;
+    const norm_plan less = plan(problem, hopper);
+    ASSERT_TRUE(less.outcome.ok()) << less.outcome.message();
+    EXPECT_EQ(less.kernel, has_residual ? norm_kernel::stream : norm_kernel::cluster);
+    if (has_residual)
+      expect_words(less, {"not split: it needs ", " bytes of workspace, 5"});
+  }
+  norm_problem longest = problem_of(data_type::bf16, 1, 3000000);
+  longest.workspace_bytes = 16;
+  EXPECT_EQ(plan(longest, hopper).outcome.code(), status_code::workspace_too_small);
+}
+
+// Of weight and bias as many as leave room in registers.
+TEST(norm_cluster_plans, say_whether_weights_are_read_again) {
+  if (!kernels::has_cluster_code(hopper))
+    GTEST_SKIP() << "compiled without code for sm_90";
+  norm_problem problem = problem_of(data_type::bf16, 500, 131072);
+  EXPECT_TRUE(plan(problem, hopper).keeps_parameters);
+  problem.aligned = false;
+  EXPECT_FALSE(plan(problem, hopper).keeps_parameters);
+  problem.aligned = true;
+  problem.has_bias = true;
+  problem.weight = problem.bias = data_type::fp32;
+  EXPECT_FALSE(plan(problem, hopper).keeps_parameters);
+  expect_words(plan(problem, hopper), {"weight and bias read again for every row"});
+  // a cluster for each row
+  problem = problem_of(data_type::bf16, 500, 1048576);
+  EXPECT_EQ(plan(problem, hopper).readings, 2);
+  EXPECT_FALSE(plan(problem, hopper).keeps_parameters);
 }
 
 // h takes the place of x in LDS: they must be of one size, and without a workspace the row at most

@@ -1,6 +1,8 @@
 // Long rows on NVIDIA GPUs with clusters: plans, and results on the device that is there.
 #include "softmax_case.hpp"
 
+#include <initializer_list>
+
 namespace {
 
 using namespace wavetile;
@@ -14,6 +16,12 @@ softmax_problem problem_of(data_type type, std::int64_t rows, std::int64_t colum
   problem.rows = rows;
   problem.columns = columns;
   return problem;
+}
+
+void expect_words(const softmax_plan& p, std::initializer_list<const char*> words) {
+  const std::string text = p.describe().c_str();
+  for (const char* const word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << word << " is not in\n" << text;
 }
 
 // Programs without code for sm_90 run what they would on sm_80.
@@ -86,6 +94,15 @@ TEST(softmax_cluster_plans, leave_few_rows_to_split) {
   EXPECT_GT(plan(problem, hopper).best_workspace_bytes, 0);
   problem.workspace_bytes = 1 << 20;
   EXPECT_EQ(plan(problem, hopper).kernel, softmax_kernel::split);
+  expect_words(plan(problem, hopper), {"not cluster: with 4 rows it would leave CUs idle"});
+  problem.workspace_bytes = 0; // 64 parts of 1024 chunks, 8 bytes each
+  expect_words(plan(problem, hopper), {"cluster: clusters of 16, 64 workgroups of 576",
+                                       "not split: it needs 2048 bytes of workspace, none lent",
+                                       "not stream: a cluster has the row in LDS"});
+  problem.columns = 1048576;
+  expect_words(plan(problem, hopper), {"not stream: a cluster has most of the row in LDS"});
+  problem.columns = 524288;
+  problem.workspace_bytes = 1 << 20;
   problem.rows = 128; // 2048 workgroups
   EXPECT_EQ(plan(problem, hopper).kernel, softmax_kernel::cluster);
   EXPECT_EQ(plan(problem, hopper).best_workspace_bytes, 0);

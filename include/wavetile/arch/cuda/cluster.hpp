@@ -49,6 +49,15 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_phase(uint32_t barrier, uint
                "r"(parity)
                : "memory");
 }
+/// The same for what other workgroups of the cluster have sent.
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void wait_for_phase_in_cluster(uint32_t barrier,
+                                                                     uint32_t parity) {
+  asm volatile("{\n\t.reg .pred done;\nagain_%=:\n\t"
+               "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n\t"
+               "@!done bra again_%=;\n\t}" ::"r"(barrier),
+               "r"(parity)
+               : "memory");
+}
 
 /// How long what is read is worth keeping in L2: not at all, or longer than other lines.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE uint64_t read_once() {

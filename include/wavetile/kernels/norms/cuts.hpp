@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/kernels/norms/config.hpp>
+#include <wavetile/kernels/rows/cluster.hpp>
 #if WAVETILE_CUDA
 #include <wavetile/kernels/norms/cuda/cuts.hpp>
 #endif
@@ -56,6 +57,22 @@ constexpr int64_t least_clustered(norm_kind kind, bool has_residual, int element
   if (has_residual)
     return 32 * 1024;
   return (element_bytes == 2 ? 16 * 1024 : 32 * 1024) * (kind == norm_kind::rms ? 2 : 1);
+}
+
+/// Whether the waves of a ring keep elements as fp32 from the sum to the squares.
+constexpr bool ring_holds_values(norm_kind kind, int element_bytes, row_ring ring) {
+  return kind == norm_kind::layer && ring.steps * row_ring::lane_bytes / element_bytes <= 32;
+}
+
+/// Whether they keep weight and bias in registers from row to row, of arrays aligned to 16 bytes:
+/// beside values as fp32 and the residual; 16-bit elements need more for conversions.
+constexpr bool ring_keeps_parameters(norm_kind kind, int chunk, int element_bytes, row_ring ring,
+                                     int parameter_bytes, bool has_residual) {
+  const int elements = row_ring::lane_bytes / element_bytes; // of a step
+  const int values = ring_holds_values(kind, element_bytes, ring) ? ring.steps : 1;
+  return elements * (4 * values + ring.steps * parameter_bytes) +
+             (has_residual ? ring.steps * row_ring::lane_bytes : 0) <=
+         (chunk == 4 ? 320 : 192);
 }
 
 } // namespace wavetile::kernels

@@ -57,7 +57,7 @@ enum class norm_refusal : uint8_t {
   row_too_long,    ///< its registers do not hold a row
   not_needed,      ///< a smaller one holds the row
   row_fits,        ///< a row fits on chip, where it is read once; this one reads it twice
-  needs_workspace, ///< no workspace was lent
+  needs_workspace, ///< no workspace was lent, or less than this one needs
   split_is_better, ///< more workgroups share few rows, weight and bias are read less often
   not_clustered,   ///< rows too short or too long, residual of another size or with rows over 1 MB,
                    ///< 8-bit y, or a device without clusters
@@ -78,15 +78,16 @@ struct norm_plan {
   /// Workgroups; each takes rows until there are no more. Of clusters in turn at most as many: the
   /// launch asks the device how many it holds.
   int64_t groups = 0;
-  uint32_t parts = 1;           ///< split, cluster: workgroups of a row
-  int64_t part_chunks = 0;      ///< split, cluster: chunks of a part
-  int launches = 0;             ///< kernels: 1, split 2 or 3, nothing to do 0
-  int readings = 1;             ///< how often each element is read, at most
-  bool keeps_parameters = true; ///< weight and bias stay in registers from row to row
-  int row_registers = 0;        ///< vector registers of a lane that hold its share of a row
-  int register_limit = 512;     ///< vector registers a lane of such a workgroup can have at all
-  int64_t lds_bytes = 0;        ///< LDS of a workgroup: static, of a cluster dynamic
-  int64_t workspace_bytes = 0;  ///< used
+  uint32_t parts = 1;      ///< split, cluster: workgroups of a row
+  int64_t part_chunks = 0; ///< split, cluster: chunks of a part
+  int launches = 0;        ///< kernels: 1, split 2 or 3, nothing to do 0
+  int readings = 1;        ///< how often each element is read, at most
+  /// Weight and bias stay in registers from row to row; clusters: where they are aligned to 16.
+  bool keeps_parameters = true;
+  int row_registers = 0;       ///< vector registers of a lane that hold its share of a row
+  int register_limit = 512;    ///< vector registers a lane of such a workgroup can have at all
+  int64_t lds_bytes = 0;       ///< LDS of a workgroup: static, of a cluster dynamic
+  int64_t workspace_bytes = 0; ///< used
   /// Workspace with which rows too long for the chip would be split over several workgroups, or,
   /// where those keep them on the chip, be read once; 0 where that is of no use. Lend as much, and
   /// `split` runs, or that.
@@ -96,6 +97,7 @@ struct norm_plan {
   bool aligned = true; ///< false: 16-byte accesses at element alignment, which touch more lines
   norm_refusal refused[norm_kernel_count] = {}; ///< by norm_kernel
   int64_t problem_chunks = 0;                   ///< for `describe`
+  int64_t split_bytes = 0, read_once_bytes = 0, lent_bytes = 0;
 
   /// The plan in words, one line for the choice and one for each kernel that was refused.
   constexpr fixed_text<1500> describe() const;
@@ -141,10 +143,12 @@ constexpr status check_problem(const norm_problem& problem) {
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
 /// KB of 16-bit elements or 32 KB of fp32 (twice that for rms) are held in LDS, if y is not of 8
 /// bits: up to 1 MB by clusters of up to 16 workgroups, which take rows in turn and read each part
-/// once; with a residual from 32 KB on, if x, residual and sum are of one size. Longer rows, up to
+/// once; with a residual from 32 KB on (16-bit elements: 64 KB), if x, residual and sum are of one
+/// size. Longer rows, up to
 /// 2 MB, are taken in turn by 64 workgroups that exchange statistics through a workspace
-/// (32 bytes for each of six rows and each workgroup that the device holds). Without one, of rows
-/// up to 4 MB without residual up to a third is read again, from L2.
+/// (32 bytes for each of six rows and each workgroup of the launch, which the device must hold at a
+/// time). Where less is lent, they are split if it is enough for that; else up to a third of rows
+/// up to 4 MB without residual is read again, from L2.
 ///
 /// Rows that fit are never split, however few: the second launch would cost more than it saves. On
 /// gfx942 the longest, 256 KB, is 4,096 clocks of loads and as many of stores for one CU (64 bytes
@@ -197,22 +201,45 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     }
   }
 
+  kernels::row_cluster cluster, through_memory;
+  // with a residual h takes the place of x in LDS
+  const bool in_place =
+      !problem.has_residual || (size_of(problem.input) == size_of(problem.sum) &&
+                                size_of(problem.residual) == size_of(problem.sum));
+  if (in_place && problem.scaling == norm_scaling::none) {
+    cluster = kernels::row_cluster_for(
+        device, chunks, problem.chunk_bytes(),
+        kernels::least_clustered(problem.kind, problem.has_residual, size_of(problem.input)),
+        size_of(problem.input) == 2, false);
+    through_memory =
+        kernels::row_cluster_through_memory(device, problem.rows, chunks, problem.chunk_bytes());
+  }
+  if (problem.has_residual && !cluster.in_turn())
+    cluster = {};
+  const bool longer = through_memory.workgroups > 0;
+  const bool exchanges = longer && problem.workspace_bytes > 0 &&
+                         problem.workspace_bytes >= through_memory.workspace_bytes;
+  if (exchanges)
+    cluster = through_memory;
+
   constexpr int64_t most_parts = 1024; // each workgroup reads the results of all parts of a row
   const int64_t least_part = config_for(norm_kernel::split).chunk_capacity();
   const int64_t whole = chunks > 0 ? chunks : 1;
   const int64_t part_chunks = round_up(divide_up(whole, most_parts), least_part);
   const int64_t parts = divide_up(whole, part_chunks);
+  const int64_t split_bytes =
+      problem.rows * parts * (problem.scaling == norm_scaling::per_row ? 12 : 8);
   if (result.kernel != norm_kernel::stream) {
     refuse(norm_kernel::split, norm_refusal::row_fits);
   } else {
-    result.best_workspace_bytes =
-        problem.rows * parts * (problem.scaling == norm_scaling::per_row ? 12 : 8);
-    if (problem.workspace_bytes == 0) {
+    result.best_workspace_bytes = split_bytes;
+    // what is too little for the kernels of longer rows changes nothing
+    if (problem.workspace_bytes == 0 || (longer && problem.workspace_bytes < split_bytes)) {
       refuse(norm_kernel::split, norm_refusal::needs_workspace);
     } else {
       refuse(norm_kernel::stream, norm_refusal::split_is_better);
       result.kernel = norm_kernel::split;
-      result.workspace_bytes = result.best_workspace_bytes;
+      result.workspace_bytes = split_bytes;
       if (problem.workspace_bytes < result.workspace_bytes)
         result.outcome = status::failure(status_code::workspace_too_small, "memory.bytes",
                                          problem.workspace_bytes, ">= ")
@@ -221,43 +248,18 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     }
   }
 
-  kernels::row_cluster cluster;
-  // with a residual h takes the place of x in LDS
-  const bool in_place =
-      !problem.has_residual || (size_of(problem.input) == size_of(problem.sum) &&
-                                size_of(problem.residual) == size_of(problem.sum));
-  kernels::row_cluster through_memory;
-  if (in_place && problem.scaling == norm_scaling::none) {
-    cluster = kernels::row_cluster_for(
-        device, chunks, problem.chunk_bytes(),
-        kernels::least_clustered(problem.kind, problem.has_residual, size_of(problem.input)),
-        size_of(problem.input) == 2, false);
-    through_memory = kernels::row_cluster_through_memory(device, chunks, problem.chunk_bytes());
-  }
-  if (problem.has_residual && !cluster.in_turn())
-    cluster = {};
-  if (through_memory.workgroups > 0) {
-    result.best_workspace_bytes = through_memory.workspace_bytes;
-    if (problem.workspace_bytes > 0)
-      cluster = through_memory;
-  }
   // few rows are shared by more workgroups if a workspace is lent
   const bool leaves_idle = problem.rows * cluster.workgroups < device.cu_count;
   refuse(norm_kernel::cluster, norm_refusal::not_clustered);
   if (cluster.workgroups > 0) {
-    if (result.kernel == norm_kernel::split && cluster.workspace_bytes == 0) {
+    if (result.kernel == norm_kernel::split && !exchanges) {
       // as the caller has it, whatever the rows
       refuse(norm_kernel::cluster, norm_refusal::split_is_better);
     } else {
-      if (!leaves_idle && through_memory.workgroups == 0)
+      if (!leaves_idle)
         result.best_workspace_bytes = 0;
       result.workspace_bytes = cluster.workspace_bytes;
-      result.outcome = problem.workspace_bytes < cluster.workspace_bytes
-                           ? status::failure(status_code::workspace_too_small, "memory.bytes",
-                                             problem.workspace_bytes, ">= ")
-                                 .append(cluster.workspace_bytes)
-                                 .append(", or 0 for a kernel that needs none")
-                           : status{};
+      result.outcome = {};
       refuse(result.kernel, norm_refusal::cluster_is_faster);
       refuse(norm_kernel::cluster, norm_refusal::none);
       result.kernel = norm_kernel::cluster;
@@ -265,6 +267,11 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
     }
   }
   const bool clustered = result.kernel == norm_kernel::cluster;
+  if (longer)
+    result.best_workspace_bytes = through_memory.workspace_bytes;
+  result.split_bytes = split_bytes;
+  result.lent_bytes = problem.workspace_bytes;
+  result.read_once_bytes = longer && !exchanges ? through_memory.workspace_bytes : 0;
 
   result.config = config_for(result.kernel, clustered ? 0 : result.cut);
   if (clustered) {
@@ -307,8 +314,13 @@ constexpr norm_plan plan(const norm_problem& problem, const device_info& device)
                                                                                      : 2;
   result.keeps_parameters =
       problem.parameter_bytes() == 0 || split ||
-      kernels::keeps_parameters(result.config, chunk, problem.chunk_bytes(), problem.loaded_bytes(),
-                                problem.parameter_bytes());
+      (clustered
+           ? cluster.in_turn() && problem.aligned &&
+                 kernels::ring_keeps_parameters(problem.kind, chunk, size_of(problem.input),
+                                                kernels::row_ring{cluster.cut + 1},
+                                                problem.parameter_bytes(), problem.has_residual)
+           : kernels::keeps_parameters(result.config, chunk, problem.chunk_bytes(),
+                                       problem.loaded_bytes(), problem.parameter_bytes()));
   if (result.config.keeps_row())
     result.row_registers = result.config.slots * problem.chunk_bytes() / 4;
   result.register_limit = device.facts().is_nvidia()
@@ -337,8 +349,10 @@ constexpr fixed_text<1500> norm_plan::describe() const {
   text.append(name_of(kernel)).append(": ");
   if (kernel == norm_kernel::short_rows)
     text.append(1 << lanes_log2).append(" lanes a row, ");
-  if (kernel == norm_kernel::cluster)
+  if (kernel == norm_kernel::cluster && workspace_bytes == 0)
     text.append("clusters of ").append(parts).append(", ");
+  if (kernel == norm_kernel::cluster && workspace_bytes > 0)
+    text.append(parts).append(" workgroups a row that exchange statistics through a workspace, ");
   if (kernel == norm_kernel::split)
     text.append(parts).append(" workgroups a row, ");
   text.append(groups)
@@ -378,22 +392,29 @@ constexpr fixed_text<1500> norm_plan::describe() const {
       text.append("it reads the input twice, and a row fits on chip");
       break;
     case norm_refusal::needs_workspace:
-      text.append("it needs ")
-          .append(best_workspace_bytes)
-          .append(" bytes of workspace, none lent");
+      text.append("it needs ").append(split_bytes).append(" bytes of workspace, ");
+      (lent_bytes == 0 ? text.append("none") : text.append(lent_bytes)).append(" lent");
       break;
     case norm_refusal::not_clustered:
       text.append(
           "it takes long rows without 8-bit results and other sizes of a residual, with clusters");
       break;
     case norm_refusal::cluster_is_faster:
-      text.append("a cluster has the row in LDS");
+      text.append(workspace_bytes > 0 ? "workgroups that exchange statistics have the row in LDS"
+                  : readings == 1     ? "a cluster has the row in LDS"
+                                      : "a cluster has most of the row in LDS");
       break;
     case norm_refusal::split_is_better:
-      text.append("it has one workgroup a row, and reads weight and bias again for each");
+      text.append(static_cast<norm_kernel>(i) == norm_kernel::cluster
+                      ? "it is for calls without a workspace"
+                      : "it has one workgroup a row, and reads weight and bias again for each");
       break;
     }
   }
+  if (read_once_bytes > 0)
+    text.append("\n  with a workspace of ")
+        .append(read_once_bytes)
+        .append(" bytes rows would be read once");
   return text;
 }
 

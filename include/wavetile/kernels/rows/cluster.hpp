@@ -60,7 +60,7 @@ struct row_ring {
     return rows() * part_bytes() + (rows() * waves + 3 * statistics()) * 8 +
            statistics() * (2 * waves + 1) * 16;
   }
-  /// Workspace of so many workgroups through memory.
+  /// Workspace of so many workgroups of a launch through memory.
   constexpr int64_t workspace_bytes(int64_t workgroups) const {
     return workgroups * statistics() * 32;
   }
@@ -128,6 +128,12 @@ constexpr bool has_room_for_cluster(const device_info& device, int64_t workgroup
                                device.cu_count >= 8 * divide_up(int64_t{16}, int64_t{groups});
 }
 
+/// Chunks of each part in a ring but the last ones: whole lines of 128 bytes, of which any part
+/// that LDS has room for is a multiple.
+constexpr int64_t ring_part_chunks(int64_t chunks, int chunk_bytes, int workgroups) {
+  return round_up(divide_up(chunks, int64_t{workgroups}), int64_t{128 / chunk_bytes});
+}
+
 /// The cluster for rows of `chunks` chunks of `chunk_bytes`, if they are longer than `least_bytes`.
 /// `halves`: of 16-bit elements; but for `light` those are spread over more workgroups before they
 /// take two steps, which leaves room for as much again as a step in registers.
@@ -152,7 +158,7 @@ constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks,
     result.cut = one.steps - 1;
     result.lane_bytes = ring.steps * ring.lane_bytes;
     result.threads = ring.threads();
-    result.part_chunks = divide_up(chunks, int64_t{one.workgroups});
+    result.part_chunks = ring_part_chunks(chunks, chunk_bytes, one.workgroups);
     result.lds_bytes = ring.lds_bytes();
     return result;
   }
@@ -176,10 +182,10 @@ constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks,
   return result;
 }
 
-/// The same for rows longer than rings of clusters take, by workgroups that need a workspace and
-/// must run at a time, one on an SM.
-constexpr row_cluster row_cluster_through_memory(const device_info& device, int64_t chunks,
-                                                 int chunk_bytes) {
+/// The same for `rows` rows longer than rings of clusters take, by workgroups that must run at a
+/// time, one on an SM, and need a workspace, no more than for the rows there are.
+constexpr row_cluster row_cluster_through_memory(const device_info& device, int64_t rows,
+                                                 int64_t chunks, int chunk_bytes) {
   row_cluster result;
   const int64_t bytes = chunks * chunk_bytes;
   constexpr row_ring ring{1, true};
@@ -192,10 +198,9 @@ constexpr row_cluster row_cluster_through_memory(const device_info& device, int6
     result.cut = ring.steps - 1;
     result.lane_bytes = ring.steps * ring.lane_bytes;
     result.threads = ring.threads();
-    result.part_chunks = divide_up(chunks, int64_t{workgroups});
+    result.part_chunks = ring_part_chunks(chunks, chunk_bytes, workgroups);
     result.lds_bytes = ring.lds_bytes();
-    result.workspace_bytes =
-        ring.workspace_bytes(device.cu_count / workgroups * int64_t{workgroups});
+    result.workspace_bytes = ring.workspace_bytes(result.groups(rows, device.cu_count));
     return result;
   }
   return result;
@@ -203,7 +208,7 @@ constexpr row_cluster row_cluster_through_memory(const device_info& device, int6
 
 #else
 
-constexpr row_cluster row_cluster_through_memory(const device_info&, int64_t, int) {
+constexpr row_cluster row_cluster_through_memory(const device_info&, int64_t, int64_t, int) {
   return {};
 }
 constexpr row_cluster row_cluster_for(const device_info&, int64_t, int, int64_t, bool, bool) {

@@ -86,7 +86,7 @@ struct softmax_plan {
   bool aligned = true; ///< false: 16-byte accesses at element alignment, which touch more lines
   softmax_refusal refused[softmax_kernel_count] = {}; ///< by softmax_kernel
 
-  int64_t problem_rows = 0, problem_chunks = 0; ///< for `describe`
+  int64_t problem_rows = 0, problem_chunks = 0, split_bytes = 0; ///< for `describe`
   int cu_count = 0;
 
   /// The plan in words, one line for the choice and one for each kernel that was refused.
@@ -316,6 +316,7 @@ constexpr softmax_plan plan(const softmax_problem& problem, const device_info& d
   if (clustered)
     result.lds_bytes = cluster.lds_bytes;
   result.workspace_bytes = split ? split_bytes : 0;
+  result.split_bytes = split_bytes;
 
   int64_t elements = problem.rows * problem.columns;
   if (problem.causal && !empty && problem.queries > 0) {
@@ -386,15 +387,14 @@ constexpr fixed_text<1600> softmax_plan::describe() const {
       text.append(problem_rows).append(" rows occupy all ").append(cu_count).append(" CUs");
       break;
     case softmax_refusal::needs_workspace:
-      text.append("it needs ")
-          .append(best_workspace_bytes)
-          .append(" bytes of workspace, none lent");
+      text.append("it needs ").append(split_bytes).append(" bytes of workspace, none lent");
       break;
     case softmax_refusal::not_clustered:
       text.append("it takes long rows without masks, of devices and in code with clusters");
       break;
     case softmax_refusal::cluster_is_faster:
-      text.append("a cluster has the row in LDS");
+      text.append(readings == 1 ? "a cluster has the row in LDS"
+                                : "a cluster has most of the row in LDS");
       break;
     case softmax_refusal::split_is_faster:
       text.append("with ").append(problem_rows).append(" rows it would leave CUs idle");

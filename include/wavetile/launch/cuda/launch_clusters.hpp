@@ -22,6 +22,37 @@ struct cluster_launch {
   int64_t zeroed_bytes = 0;
 };
 
+/// Whether the device holds all workgroups of a launch at a time. A part of a device that has fewer
+/// SMs than the device says is known to the launch alone.
+inline hipError_t check_held(const void* kernel, const cluster_launch& given, int device) {
+  int of_one = 0, units = 0;
+  auto error = static_cast<hipError_t>(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &of_one, kernel, given.threads, static_cast<std::size_t>(given.lds_bytes)));
+  if (error == hipSuccess)
+    error = static_cast<hipError_t>(
+        cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device));
+  if (error == hipSuccess && int64_t{of_one} * units < given.groups)
+    error = static_cast<hipError_t>(cudaErrorCooperativeLaunchTooLarge);
+  return error;
+}
+
+/// Why `launch_cluster_kernel` did not start a kernel.
+inline status cluster_launch_failure(const void* kernel, hipError_t error,
+                                     const cluster_launch& given, const launch_shape& shape,
+                                     const device_info& device) {
+  if (static_cast<cudaError_t>(error) == cudaErrorCooperativeLaunchTooLarge)
+    return status::failure(status_code::grid_limit, "memory",
+                           "the device, or what this context has of it, cannot hold ")
+        .append(given.groups)
+        .append(" workgroups at a time, which exchange through it; without a workspace another "
+                "kernel runs");
+  if (static_cast<cudaError_t>(error) == cudaErrorInvalidClusterSize)
+    return status::failure(status_code::grid_limit, "workgroups", "a cluster has ")
+        .append(given.workgroups)
+        .append(", which the device, or what this context has of it, cannot hold at a time");
+  return launch_failure(kernel, error, shape, device);
+}
+
 /// On the device of the stream, whatever the current one is.
 inline hipError_t launch_cluster_kernel(const void* kernel, const cluster_launch& given,
                                         void** arguments, int device, hipStream_t stream) {
@@ -40,6 +71,8 @@ inline hipError_t launch_cluster_kernel(const void* kernel, const cluster_launch
       error = static_cast<hipError_t>(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
+  if (error == hipSuccess && given.zeroed != nullptr)
+    error = check_held(kernel, given, device);
   if (error == hipSuccess && given.zeroed != nullptr)
     error = static_cast<hipError_t>(
         cudaMemsetAsync(given.zeroed, 0, static_cast<std::size_t>(given.zeroed_bytes), stream));
@@ -70,6 +103,8 @@ inline hipError_t launch_cluster_kernel(const void* kernel, const cluster_launch
     if (given.at_once && given.workgroups > 1) { // which SMs lie together differs between devices
       int held = 0;
       error = static_cast<hipError_t>(cudaOccupancyMaxActiveClusters(&held, kernel, &config));
+      if (error == hipSuccess && held == 0)
+        error = static_cast<hipError_t>(cudaErrorInvalidClusterSize);
       if (held > 0 && int64_t{held} * given.workgroups < given.groups)
         config.gridDim = dim3(static_cast<unsigned>(held * given.workgroups));
     }
@@ -105,10 +140,11 @@ status launch_clusters(void (*kernel)(Arguments), int64_t rows, int workgroups, 
       return outcome;
     void* pointers[] = {&arguments};
     const auto* handle = reinterpret_cast<const void*>(kernel);
-    const hipError_t error = detail::launch_cluster_kernel(
-        handle, {shape.grid.x, threads, workgroups, lds_bytes}, pointers, device.ordinal, stream);
+    const detail::cluster_launch given{shape.grid.x, threads, workgroups, lds_bytes};
+    const hipError_t error =
+        detail::launch_cluster_kernel(handle, given, pointers, device.ordinal, stream);
     if (error != hipSuccess)
-      return detail::launch_failure(handle, error, shape, device);
+      return detail::cluster_launch_failure(handle, error, given, shape, device);
   }
   return {};
 }
@@ -116,7 +152,8 @@ status launch_clusters(void (*kernel)(Arguments), int64_t rows, int workgroups, 
 /// Starts `kernel` with up to `groups` workgroups of `threads` work-items in clusters of
 /// `workgroups`: as many as the device holds at a time, which take rows in turn. `lds_bytes`:
 /// dynamic LDS. `workspace`, where not null, gets zeros, and all `groups` workgroups run at a time,
-/// without clusters; the runtime refuses where the device does not hold them.
+/// without clusters; `grid_limit`, and no kernel has run, where the device, or the part of it that
+/// the context has, does not hold them.
 template <class Arguments>
 status launch_clusters_in_turn(void (*kernel)(Arguments), int64_t groups, int workgroups,
                                int threads, Arguments arguments, hipStream_t stream,
@@ -131,12 +168,13 @@ status launch_clusters_in_turn(void (*kernel)(Arguments), int64_t groups, int wo
   void* pointers[] = {&arguments};
   const auto* handle = reinterpret_cast<const void*>(kernel);
   const bool clustered = workspace == nullptr;
+  const detail::cluster_launch given{groups,         threads,   clustered ? workgroups : 1,
+                                     lds_bytes,      clustered, workspace,
+                                     workspace_bytes};
   const hipError_t error =
-      detail::launch_cluster_kernel(handle,
-                                    {groups, threads, clustered ? workgroups : 1, lds_bytes,
-                                     clustered, workspace, workspace_bytes},
-                                    pointers, device.ordinal, stream);
-  return error == hipSuccess ? status{} : detail::launch_failure(handle, error, shape, device);
+      detail::launch_cluster_kernel(handle, given, pointers, device.ordinal, stream);
+  return error == hipSuccess ? status{}
+                             : detail::cluster_launch_failure(handle, error, given, shape, device);
 }
 
 } // namespace wavetile

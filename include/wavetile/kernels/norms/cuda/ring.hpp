@@ -50,13 +50,10 @@ class norm_ring_row {
   static constexpr int chunk = Types::chunk;
   using part_type = ring_part<input, chunk, Steps, Wide>;
   static constexpr int at_once = part_type::at_once;
-  /// Elements stay fp32 from the sum to the squares.
-  static constexpr bool holds = kind == norm_kind::layer && Steps * at_once * chunk <= 32;
-  /// Beside values as fp32 and the residual; 16-bit elements need more for conversions.
+  static constexpr bool holds = ring_holds_values(kind, sizeof(input), part_type::ring);
   static constexpr bool kept =
-      Wide && at_once * chunk * (4 * (holds ? Steps : 1) + Steps * Types::parameter_bytes) +
-                      (Types::has_residual ? Steps * row_ring::lane_bytes : 0) <=
-                  (chunk == 4 ? 320 : 192);
+      Wide && ring_keeps_parameters(kind, chunk, sizeof(input), part_type::ring,
+                                    Types::parameter_bytes, Types::has_residual);
 
 public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_ring_row(const norm_arguments<Types>& args,

@@ -33,7 +33,7 @@ public:
                                                   uint32_t number, uint32_t workgroups,
                                                   uint32_t wave)
       : slots_(slots + wave * wave_bytes), arrived_(arrived), lane_(static_cast<int>(lane_id())) {
-    constexpr int line = 128 / chunk_bytes; // no two waves share one
+    constexpr int line = 128 / chunk_bytes; // of rows that start at one no two waves share any
     const int64_t wave_chunks =
         round_up(divide_up(part_chunks, int64_t{row_ring::waves}), int64_t{line});
     const int64_t first = number * part_chunks + wave * wave_chunks;
@@ -242,8 +242,10 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
     instruction::arrive_at_cluster();
   // all have started, so that there is LDS to write to
   const auto all_started = [] {
-    if constexpr (!Memory)
+    if constexpr (!Memory) {
+      __syncwarp();
       instruction::wait_for_cluster();
+    }
   };
   ring_entry* const entries = static_cast<ring_entry*>(exchange) +
                               given.team * kept * static_cast<int64_t>(given.workgroups);
@@ -344,7 +346,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
           }
         all = combine(of_group, lane * 32 < given.workgroups);
       } else {
-        instruction::wait_for_phase(gathered(at.place), at.turn & 1);
+        instruction::wait_for_phase_in_cluster(gathered(at.place), at.turn & 1);
         const bool own = lane < given.workgroups;
         all = combine(of_workgroups[at.place * most_clustered + (own ? lane : 0)], own);
         if (lane == 0)
