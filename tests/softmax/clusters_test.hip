@@ -1,7 +1,10 @@
 // Long rows on NVIDIA GPUs with clusters: plans, and results on the device that is there.
 #include "softmax_case.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <initializer_list>
+#include <string>
 
 namespace {
 
@@ -190,7 +193,7 @@ TYPED_TEST(softmax_clusters, infinities_and_nans_are_as_in_other_rows) {
 }
 
 // Clusters that stay take dozens of rows each, alone they take one: LDS goes round several times.
-TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_and_among_many) {
+TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_among_many_and_in_place) {
   using T = TypeParam;
   const struct {
     std::int64_t rows, columns;
@@ -211,7 +214,37 @@ TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_and_among_many) {
       ASSERT_TRUE(verify_bits(std::vector<T>(first, first + s.columns), alone.download()))
           << row << " of " << s.rows << " x " << s.columns;
     }
+    const auto rows = make_view(x.data(), s.rows, s.columns);
+    ASSERT_TRUE(softmax(make_view(static_cast<const T*>(x.data()), s.rows, s.columns), rows).ok());
+    ASSERT_TRUE(verify_bits(x.download(), got)) << s.rows << " x " << s.columns;
   }
+}
+
+// Rows of two axes that no single one replaces, and one row that stands for all, of which each
+// cluster takes several.
+TYPED_TEST(softmax_clusters, rows_of_two_axes_and_repeated_rows_have_the_same_bits) {
+  using T = TypeParam;
+  constexpr std::int64_t outer = 5, inner = 31, rows = outer * inner, columns = 70008;
+  device_buffer<T> x(random_normals<T>(rows * columns, 12, 3)), y(rows * columns);
+  const auto* const from = static_cast<const T*>(x.data());
+  ASSERT_TRUE(softmax(make_view(from, rows, columns), make_view(y.data(), rows, columns)).ok());
+  const auto expected = y.download();
+  y.poison();
+  const auto swapped = []<class U>(U* data) {
+    return make_strided_view<U, 3>(data, {inner, outer, columns}, {columns, inner * columns, 1});
+  };
+  ASSERT_TRUE(softmax(swapped(from), swapped(y.data())).ok());
+  ASSERT_TRUE(verify_bits(y.download(), expected)) << "two axes";
+  y.poison();
+  ASSERT_TRUE(softmax(make_strided_view<const T, 2>(from, {rows, columns}, {0, 1}),
+                      make_view(y.data(), rows, columns))
+                  .ok());
+  const auto got = y.download();
+  for (std::int64_t row = 0; row < rows; ++row)
+    ASSERT_TRUE(std::equal(expected.begin(), expected.begin() + columns,
+                           got.begin() + row * columns,
+                           [](const T& a, const T& b) { return !std::memcmp(&a, &b, sizeof a); }))
+        << "row " << row << " of stride 0";
 }
 
 TEST(softmax_clusters_of_mixed_types, agree_with_the_reference) {
