@@ -54,6 +54,8 @@ class norm_ring_row {
   static constexpr bool kept =
       Wide && ring_keeps_parameters(kind, chunk, sizeof(input), part_type::ring,
                                     Types::parameter_bytes, Types::has_residual);
+  /// Else loaded as results are written: beside a residual there is no room for both.
+  static constexpr bool ahead = kept || !Types::has_residual || !Types::has_bias;
 
 public:
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE norm_ring_row(const norm_arguments<Types>& args,
@@ -246,9 +248,14 @@ private:
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
       const auto raw = part.template chunk<held>(slot, step, i);
-      const auto weight = weights_[kept ? step : 0].chunk(i);
-      const auto bias = biases_[kept ? step : 0].chunk(i);
-      vec<float, chunk> values;
+      vec<float, chunk> weight{}, bias{}, values;
+      if constexpr (ahead) {
+        weight = weights_[kept ? step : 0].chunk(i);
+        bias = biases_[kept ? step : 0].chunk(i);
+      } else if (Whole || part.owns(step, i)) {
+        weight = weight_type(args_.weight).chunk_of(part, step, i);
+        bias = bias_type(args_.bias).chunk_of(part, step, i);
+      }
 #pragma unroll
       for (int e = 0; e < chunk; ++e)
         values[e] =
@@ -259,9 +266,9 @@ private:
   }
 
   using weight_type =
-      next_parameters<typename Types::weight, chunk, at_once, Types::has_weight, 1, Wide, true>;
+      next_parameters<typename Types::weight, chunk, at_once, Types::has_weight, 1, Wide, ahead>;
   using bias_type =
-      next_parameters<typename Types::bias, chunk, at_once, Types::has_bias, 0, Wide, true>;
+      next_parameters<typename Types::bias, chunk, at_once, Types::has_bias, 0, Wide, ahead>;
   using residual_type =
       next_parameters<typename Types::residual, chunk, at_once, Types::has_residual, 0, Wide, true>;
 
