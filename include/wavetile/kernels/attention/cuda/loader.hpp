@@ -29,9 +29,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_word(uint32_t address, uint32_t
   asm volatile("st.shared.b32 [%0], %1;" : : "r"(address), "r"(word) : "memory");
 }
 
-/// 16 bytes at the address of an element, for rows that are seldom not aligned. (`load_anywhere`
-/// has lanes vote, for which the compiler keeps what is the same for all of them in vector
-/// registers: the kernels were up to an eighth slower on an H200 though they did not come there.)
+/// 16 bytes at the address of an element, for rows that are not aligned.
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void load_elements(uint32_t (&words)[4], const void* from) {
   if (reinterpret_cast<uint64_t>(from) % 4 == 0) {
 #pragma unroll
