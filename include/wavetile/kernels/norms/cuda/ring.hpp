@@ -298,7 +298,7 @@ template <class Types, int Steps, bool Memory>
 WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps, Memory}.threads()),
                                     1) void norm_ring(norm_arguments<Types> args) {
   if constexpr (has_clusters) {
-    extern WAVETILE_SHARED __align__(128) unsigned char ring_memory[];
+    extern WAVETILE_SHARED __align__(16) unsigned char ring_memory[];
     bool wide = rows_are_wide(args.map, 0, args.x) && rows_are_wide(args.map, 1, args.y) &&
                 are_wide(args.weight, args.bias); // null where there are none
     if constexpr (Types::has_residual)

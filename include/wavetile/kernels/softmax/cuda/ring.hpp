@@ -164,7 +164,7 @@ template <class Types, int Steps, bool Memory>
 WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps, Memory}.threads()),
                                     1) void softmax_ring(softmax_arguments<Types> args) {
   if constexpr (has_clusters) {
-    extern WAVETILE_SHARED __align__(128) unsigned char ring_memory[];
+    extern WAVETILE_SHARED __align__(16) unsigned char ring_memory[];
     if (rows_are_wide(args.map, 0, args.x) && rows_are_wide(args.map, 1, args.y))
       softmax_ring_rows<Types, Steps, Memory, true>(args, ring_memory);
     else
