@@ -125,7 +125,7 @@ status run_forward_cluster(const softmax_plan& plan,
                                    plan.config.threads(), arguments, stream, plan.lds_bytes);
   };
   if constexpr (Cut < kernels::row_rings)
-    return in_turn(&kernels::softmax_ring<Types, Cut + 1, false>);
+    return in_turn(&kernels::softmax_ring<Types, Cut + 1>);
   else
     return launch_clusters(&kernels::softmax_cluster<Types, Cut>, arguments.rows,
                            static_cast<int>(plan.parts), plan.config.threads(),

@@ -4,8 +4,7 @@
 
 #include <wavetile/kernels/rows/cuda/cluster_part.hpp>
 #include <wavetile/kernels/rows/pairs.hpp>
-#include <wavetile/kernels/softmax/forward_math.hpp>
-#include <wavetile/kernels/softmax/forward_stream.hpp>
+#include <wavetile/kernels/softmax/cuda/add_chunks.hpp>
 
 #if WAVETILE_CUDA
 
@@ -52,28 +51,7 @@ softmax_cluster_part(const softmax_arguments<Types>& args, unsigned char* memory
       if (!Whole && !part.owns(step, i))
         values[i] = spread<chunk>(minus_infinity());
     }
-    float largest[chunk], sums[chunk] = {};
-#pragma unroll
-    for (int e = 0; e < chunk; ++e)
-      largest[e] = seen.maximum;
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-#pragma unroll
-      for (int e = 0; e < chunk; ++e)
-        largest[e] = larger_number{}(largest[e], values[i][e]);
-#pragma unroll
-    for (int half = chunk / 2; half > 0; half /= 2)
-#pragma unroll
-      for (int e = 0; e < half; ++e)
-        largest[e] = larger_number{}(largest[e], largest[e + half]);
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-#pragma unroll
-      for (int e = 0; e < chunk; ++e)
-        sums[e] += exponential(values[i][e], largest[0], result.exponent_scale);
-    seen.sum = fma(seen.sum, exponential(seen.maximum, largest[0], result.exponent_scale),
-                   sum_of_chains(sums));
-    seen.maximum = largest[0];
+    add_chunks(seen, values, result.exponent_scale);
   };
   part.measure([&](int step, int slot) {
     if (part.whole(step))

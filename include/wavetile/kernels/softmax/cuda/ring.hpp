@@ -4,8 +4,7 @@
 
 #include <wavetile/kernels/rows/cuda/cluster_part.hpp>
 #include <wavetile/kernels/rows/cuda/cluster_ring.hpp>
-#include <wavetile/kernels/softmax/forward_math.hpp>
-#include <wavetile/kernels/softmax/forward_stream.hpp>
+#include <wavetile/kernels/softmax/cuda/add_chunks.hpp>
 
 #if WAVETILE_CUDA
 
@@ -94,27 +93,7 @@ private:
       if (!Whole && !part.owns(step, i))
         values[i] = spread<chunk>(minus_infinity());
     }
-    float largest[chunk], sums[chunk] = {};
-#pragma unroll
-    for (int e = 0; e < chunk; ++e)
-      largest[e] = seen.maximum;
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-#pragma unroll
-      for (int e = 0; e < chunk; ++e)
-        largest[e] = larger_number{}(largest[e], values[i][e]);
-#pragma unroll
-    for (int half = chunk / 2; half > 0; half /= 2)
-#pragma unroll
-      for (int e = 0; e < half; ++e)
-        largest[e] = larger_number{}(largest[e], largest[e + half]);
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-#pragma unroll
-      for (int e = 0; e < chunk; ++e)
-        sums[e] += exponential(values[i][e], largest[0], scale);
-    seen.sum = fma(seen.sum, exponential(seen.maximum, largest[0], scale), sum_of_chains(sums));
-    seen.maximum = largest[0];
+    add_chunks(seen, values, scale);
   }
 
   template <bool Whole>
@@ -136,13 +115,13 @@ private:
   const softmax_arguments<Types>& args_;
 };
 
-template <class Types, int Steps, bool Memory, bool Wide>
+template <class Types, int Steps, bool Wide>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void softmax_ring_rows(const softmax_arguments<Types>& args,
                                                              unsigned char* memory) {
   using part_type = ring_part<typename Types::input, Types::chunk, Steps, Wide>;
   const float scale = args.scale * log2_e;
-  run_ring<typename Types::input, Types::chunk, Steps, Memory, Wide>(
-      memory, args.columns, args.part_chunks, rows_in_turn(args.rows, args.parts), args.partials,
+  run_ring<typename Types::input, Types::chunk, Steps, false, Wide>(
+      memory, args.columns, args.part_chunks, rows_in_turn(args.rows, args.parts), nullptr,
       [&](const part_type&) { return softmax_ring_row<Types, Steps, Wide>(args); },
       [&](const float4& one, bool own) {
         running_softmax seen;
@@ -155,20 +134,19 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void softmax_ring_rows(const softmax_argum
       });
 }
 
-/// Clusters of `args.parts` workgroups, or as many through `Memory`, `args.partials`, each of which
-/// has a part of every row of the cluster in LDS and keeps its maximum and sum of exponentials.
-/// Dynamic LDS as `row_ring::lds_bytes` has it. An element of a row goes through at most 7 + 3
-/// additions in a step, three operations for each step, 5 in a wave and as many of waves and
-/// workgroups.
-template <class Types, int Steps, bool Memory>
-WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps, Memory}.threads()),
+/// Clusters of `args.parts` workgroups, each of which has a part of every row of the cluster in LDS
+/// and keeps its maximum and sum of exponentials. Dynamic LDS as `row_ring::lds_bytes` has it. An
+/// element of a row goes through at most 7 + 3 additions in a step, three operations for each step,
+/// 5 in a wave and as many of waves and workgroups.
+template <class Types, int Steps>
+WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps}.threads()),
                                     1) void softmax_ring(softmax_arguments<Types> args) {
   if constexpr (has_clusters) {
     extern WAVETILE_SHARED __align__(16) unsigned char ring_memory[];
     if (rows_are_wide(args.map, 0, args.x) && rows_are_wide(args.map, 1, args.y))
-      softmax_ring_rows<Types, Steps, Memory, true>(args, ring_memory);
+      softmax_ring_rows<Types, Steps, true>(args, ring_memory);
     else
-      softmax_ring_rows<Types, Steps, Memory, false>(args, ring_memory);
+      softmax_ring_rows<Types, Steps, false>(args, ring_memory);
   } else {
     refuse_to_run();
   }
