@@ -6,7 +6,7 @@
 # BIN holds the suites (build/cuda/bin); REPORT gets sanitizers.log and one log for each run. A line for each run says
 # what became of it, its seconds and the tests that ran; the last line how many runs were clean. The exit code is 1
 # unless all were: a finding, a failed test, a filter that no test matches and a run out of time all count.
-# Environment: JOBS (all cores), LIMIT_EACH (150 s) for one run and LIMIT_ALL (240 s) for all: what is not done by then
+# Environment: JOBS (all cores), LIMIT_EACH (200 s) for one run and LIMIT_ALL (400 s) for all: what is not done by then
 # is ended.
 set -euo pipefail
 [ $# = 2 ] || {
@@ -28,17 +28,27 @@ mkdir -p "$report"
 # - what strides and addresses change in clusters of fp16: bf16 has the same;
 # - of attention by warpgroups the one of many tiles, most of which is the reference: others have many, too;
 # - norms of rows that lie gigabytes apart: a shadow of all that memory;
-# - from racecheck, clusters: one test of theirs takes minutes.
+# - from racecheck, of clusters all but their agreement with the reference, which takes up to two minutes;
+# - from synccheck, clusters of more than 8 workgroups that follow each other on an SM: Compute Sanitizer 2025.3 mistakes
+#   barriers of their ninth and later workgroups for others, "Missing init" and "Missing wait". (Seen with a kernel in which
+#   one lane starts a barrier, arrives and waits: no error in clusters of 8, 5 to 63 in clusters of 9, 12 and 16.)
 suites() {
   local short='*sizes_around*:*few_rows*:*few_aligned_rows*:*padded*:*k_in_parts*'
   local widths='softmax_widths*:softmax_mixed_types*:softmax_many_rows*'
   local values='softmax_special*:softmax_magnitudes*:softmax_nan_bits*'
   cat << END
-softmax_clusters_fp32 softmax_test softmax_clusters/0.*
-softmax_clusters_bf16 softmax_test softmax_clusters/2.*
+softmax_clusters_fp32_agree softmax_test softmax_clusters/0.agree*
+softmax_clusters_bf16_agree softmax_test softmax_clusters/2.agree*
+norm_clusters_rms_agree norm_test norm_clusters.rms_agree*
+norm_clusters_layer_agree norm_test norm_clusters.layer_agree*
+norm_clusters_memory_agree norm_test norm_clusters_with_workspace.agree*
+softmax_clusters_fp32 softmax_test softmax_clusters/0.*-*.agree*:*.rows_have*
+softmax_clusters_bf16 softmax_test softmax_clusters/2.*-*.agree*
+softmax_clusters_over_8 softmax_test softmax_clusters/0.rows_have*
 softmax_clusters softmax_test softmax_cluster*-softmax_clusters/0.*:softmax_clusters/2.*:*.strides*
 norm_clusters_strides norm_test norm_clusters.strides*
-norm_clusters norm_test norm_cluster*-*.strides*
+norm_clusters_over_8 norm_test norm_clusters.infinities*
+norm_clusters norm_test norm_cluster*-*.strides*:*.infinities*:norm_clusters.*agree*:norm_clusters_with_workspace.agree*
 attention_warpgroups_ragged attention_warpgroup_test *.ragged
 attention_warpgroups attention_warpgroup_test -*.ragged:*.many_tiles
 matmul_values matmul_values_test *
@@ -75,7 +85,11 @@ runs() {
   local name suite filter tool
   suites | while read -r name suite filter; do
     for tool in racecheck memcheck initcheck synccheck; do
-      [ $tool = racecheck ] && [[ $name = *_clusters* ]] || echo "$tool $name $suite $filter"
+      case $tool:$name in
+        racecheck:*_clusters*_agree) ;;
+        racecheck:*_clusters* | synccheck:*_over_8) continue ;;
+      esac
+      echo "$tool $name $suite $filter"
     done
   done
 }
@@ -87,9 +101,10 @@ check() { # <tool> <name> <suite> <filter>
     return 1
   fi
   [ $left -lt "$LIMIT_EACH" ] || left=$LIMIT_EACH
-  # tests provoke errors of the runtime's: those are not reported
-  GTEST_FILTER=$4 timeout -k 5 "$left" compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 1 \
-    "$bin/$3" > "$log" 2>&1 || code=$?
+  # tests provoke errors of the runtime's: those are not reported. Barriers of a workgroup: loops start them, which the
+  # tools do not count, and of those that they have no room for they say that nobody started them.
+  GTEST_FILTER=$4 timeout -k 5 "$left" compute-sanitizer --tool "$1" --report-api-errors no --num-cuda-barriers 256 \
+    --error-exitcode 1 "$bin/$3" > "$log" 2>&1 || code=$?
   ran=$(sed -n 's/^\[==========\] \([0-9]*\) tests\? .* ran\..*/\1/p' "$log")
   skipped=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) tests\?,.*/\1/p' "$log")
   ran=$((${ran:-0} - ${skipped:-0}))
@@ -106,7 +121,7 @@ check() { # <tool> <name> <suite> <filter>
   [ "$code" = clean ]
 }
 export -f check
-export bin report LIMIT_EACH=${LIMIT_EACH:-150} LIMIT_ALL=${LIMIT_ALL:-240}
+export bin report LIMIT_EACH=${LIMIT_EACH:-200} LIMIT_ALL=${LIMIT_ALL:-400}
 export ends=$(($(date +%s) + LIMIT_ALL))
 # the filter's stars are for GTest
 runs | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -fc 'check "$@"' check | tee "$report/sanitizers.log" || true

@@ -221,6 +221,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
   const auto wave = static_cast<uint32_t>(wave_id());
   const auto lane = static_cast<uint32_t>(lane_id());
   const int from_all = static_cast<int>(given.workgroups) * 16;
+  const bool sends = !Memory && given.workgroups > 1; // one alone writes, and arrives itself
 
   if (thread_id() == 0) {
 #pragma unroll 1
@@ -234,7 +235,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
     }
     instruction::publish_barriers();
 #pragma unroll 1
-    for (int i = 0; i < kept && !Memory; ++i)
+    for (int i = 0; i < kept && sends; ++i)
       instruction::arrive_with_bytes(gathered(i), from_all);
   }
   __syncthreads();
@@ -307,9 +308,14 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
         if (lane == 0)
           entries[at.place * given.workgroups + given.number].put(all, tag);
       } else if (lane < given.workgroups) {
-        const float4* const to = of_workgroups + at.place * most_clustered + given.number;
-        instruction::send_in_cluster(static_cast<uint32_t>(__cvta_generic_to_shared(to)), lane, all,
-                                     gathered(at.place));
+        float4* const to = of_workgroups + at.place * most_clustered + given.number;
+        if (sends) {
+          instruction::send_in_cluster(static_cast<uint32_t>(__cvta_generic_to_shared(to)), lane,
+                                       all, gathered(at.place));
+        } else {
+          *to = all;
+          instruction::arrive(gathered(at.place));
+        }
       }
       __syncwarp();
     }
@@ -349,7 +355,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
         instruction::wait_for_phase_in_cluster(gathered(at.place), at.turn & 1);
         const bool own = lane < given.workgroups;
         all = combine(of_workgroups[at.place * most_clustered + (own ? lane : 0)], own);
-        if (lane == 0)
+        if (lane == 0 && sends)
           instruction::arrive_with_bytes(gathered(at.place), from_all);
       }
       if (lane == 0) {
