@@ -92,9 +92,9 @@ class Sanitize(unittest.TestCase):
                        "spoil")
 
     def test_out_of_time(self):
-        self.not_clean({"memcheck": r"^TIMED OUT, [12] s, 0 tests, nothing found until then$",
-                        "synccheck": r"^TIMED OUT, [12] s, 0 tests, findings are in its log$"},
-                       "hang", LIMIT_EACH="1")
+        self.not_clean({"memcheck": r"^TIMED OUT, [5-7] s, 0 tests, nothing found until then$",
+                        "synccheck": r"^TIMED OUT, [5-7] s, 0 tests, findings are in its log$"},
+                       "hang", LIMIT_EACH="5")
 
     def test_all_out_of_time(self):
         begin = time.monotonic()
