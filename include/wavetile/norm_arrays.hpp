@@ -8,6 +8,7 @@
 #include <wavetile/kernels/norms/rows.hpp>
 #include <wavetile/kernels/norms/split.hpp>
 #include <wavetile/launch/launch.hpp>
+#include <wavetile/launch/plan_call.hpp>
 #include <wavetile/launch/workspace.hpp>
 #if WAVETILE_CUDA
 #include <wavetile/kernels/norms/cuda/cluster.hpp>
@@ -272,17 +273,11 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
       return outcome;
     if (call.empty)
       return {};
-    device_info device;
-    if (const status outcome = stream_device(stream, device); !outcome)
-      return outcome;
-    const norm_plan chosen = plan(call.problem, device);
+    const norm_plan chosen =
+        plan_call(call.problem, options.memory, stream, call.x, call.y, call.weight, call.bias,
+                  call.residual, call.sum, call.scales);
     if (!chosen.outcome)
       return chosen.outcome;
-    if (const status outcome =
-            check_workspace(options.memory, chosen.workspace_bytes, call.x, call.y, call.weight,
-                            call.bias, call.residual, call.sum, call.scales);
-        !outcome)
-      return outcome;
 
     constexpr norm_scaling scaling = !quantised   ? norm_scaling::none
                                      : has_scales ? norm_scaling::per_row

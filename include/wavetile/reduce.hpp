@@ -9,6 +9,7 @@
 #include <wavetile/kernels/reduce/rows.hpp>
 #include <wavetile/kernels/rows/element_types.hpp>
 #include <wavetile/launch/launch_groups.hpp>
+#include <wavetile/launch/plan_call.hpp>
 #include <wavetile/launch/workspace.hpp>
 
 namespace wavetile {
@@ -174,16 +175,9 @@ status reduce_arrays(kernels::reduce_call& call, const Input* x, Output* y, cons
     return outcome;
   if (call.problem.results() == 0)
     return {};
-  device_info device;
-  if (const status outcome = stream_device(stream, device); !outcome)
-    return outcome;
-  const reduce_plan chosen = plan(call.problem, device);
+  const reduce_plan chosen = plan_call(call.problem, options.memory, stream, call.x, call.y);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome =
-          check_workspace(options.memory, chosen.workspace_bytes, call.x, call.y);
-      !outcome)
-    return outcome;
   const auto run = [&](auto arguments) {
     arguments.x = x;
     arguments.y = y;

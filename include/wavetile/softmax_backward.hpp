@@ -135,16 +135,10 @@ status softmax_backward(backward_call& call, const Result* y, const Gradient* gr
     return outcome;
   if (call.empty)
     return {};
-  device_info device;
-  if (const status outcome = stream_device(stream, device); !outcome)
-    return outcome;
-  const softmax_plan chosen = plan(call.problem, device);
+  const softmax_plan chosen =
+      plan_call(call.problem, options.memory, stream, call.y, call.gradient, call.out, call.mask);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome = check_workspace(options.memory, chosen.workspace_bytes, call.y,
-                                             call.gradient, call.out, call.mask);
-      !outcome)
-    return outcome;
 
   kernels::softmax_backward_arguments<types> arguments{};
   arguments.y = y;

@@ -9,6 +9,7 @@
 #include <wavetile/kernels/softmax/forward_stream.hpp>
 #include <wavetile/kernels/softmax/plan.hpp>
 #include <wavetile/launch/launch_groups.hpp>
+#include <wavetile/launch/plan_call.hpp>
 #include <wavetile/launch/workspace.hpp>
 #if WAVETILE_CUDA
 #include <wavetile/kernels/softmax/cuda/cluster.hpp>
@@ -182,16 +183,10 @@ status softmax_forward(forward_call& call, const Input* x, Output* y,
     return outcome;
   if (call.empty)
     return {};
-  device_info device;
-  if (const status outcome = stream_device(stream, device); !outcome)
-    return outcome;
-  const softmax_plan chosen = plan(call.problem, device);
+  const softmax_plan chosen =
+      plan_call(call.problem, options.memory, stream, call.x, call.y, call.mask);
   if (!chosen.outcome)
     return chosen.outcome;
-  if (const status outcome =
-          check_workspace(options.memory, chosen.workspace_bytes, call.x, call.y, call.mask);
-      !outcome)
-    return outcome;
 
   kernels::softmax_arguments<types> arguments{};
   arguments.x = x;

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <wavetile/group/barrier.hpp>
+#include <wavetile/kernels/matmul/choice.hpp>
 #include <wavetile/kernels/matmul/global_load.hpp>
-#include <wavetile/kernels/matmul/plan.hpp>
 #include <wavetile/kernels/matmul/tile_kernel.hpp>
 #include <wavetile/kernels/matmul/unrolled.hpp>
 #include <wavetile/matrix/waits.hpp>
