@@ -8,10 +8,10 @@
 #pragma once
 
 #include <wavetile/group/barrier.hpp>
+#include <wavetile/kernels/attention/cuda/attention_wave.hpp>
 #include <wavetile/kernels/attention/cuda/change_scores.hpp>
-#include <wavetile/kernels/attention/cuda/loader.hpp>
-#include <wavetile/kernels/attention/cuda/online_softmax.hpp>
 #include <wavetile/kernels/attention/cuda/part_results.hpp>
+#include <wavetile/kernels/attention/cuda/score_scale.hpp>
 #include <wavetile/kernels/attention/cuda/warpgroup_prefill.hpp>
 #include <wavetile/kernels/attention/sequence.hpp>
 
@@ -19,58 +19,30 @@
 
 namespace wavetile::kernels {
 
+/// The steps of a wave over the keys.
 template <class Types, attention_config Config>
-class attention_kernel {
-  using T = typename Types::input;
-  using tiles = attention_warp_tiles<T, Config>;
+class attention_kernel : attention_wave<Types, Config> {
+  using wave_type = attention_wave<Types, Config>;
+  using typename wave_type::T;
+  using typename wave_type::tiles;
   using query_operand = typename tiles::query_operand;
   using key_operand = typename tiles::key_operand;
   using value_operand = typename tiles::value_operand;
-  static constexpr int row_tiles = Config.row_tiles;
+  using wave_type::args_, wave_type::lane_, wave_type::wave_, wave_type::memory_;
+  using wave_type::has_value_step, wave_type::value_step;
+  using wave_type::row_tiles, wave_type::shares, wave_type::own_value_steps;
+  using wave_type::softmax_, wave_type::output_;
   static constexpr int query_steps = Config.head.qk / 16;
-  static constexpr int value_elements = Config.head.v;
   static constexpr int key_steps = Config.keys / 16;
-  static constexpr int value_steps = Config.head.v / 16;
-  static constexpr bool shares = Config.shares_rows;
   static_assert(!shares || (Config.waves == key_steps && row_tiles == 1 && Config.stages % 2 == 1 &&
                             !Config.keeps_queries));
-  /// Of 16 elements of v: those of a wave, which has each `Config.waves`-th where waves share rows.
-  static constexpr int own_value_steps =
-      shares ? (value_steps + Config.waves - 1) / Config.waves : value_steps;
-  static constexpr bool plain_scale = Types::mask::kind != mask_kind::additive;
 
-  const attention_arguments<Types>& args_;
-  const int lane_;
-  const int wave_;
-  const uint32_t memory_; ///< address in LDS
   const typename tiles::query_address query_address_;
   const typename tiles::key_address key_address_;
   const typename tiles::value_address value_address_;
-  online_softmax softmax_[row_tiles][2];
-  warp_accumulator<T> output_[row_tiles][2 * own_value_steps];
   warp_a<T> query_[Config.keeps_queries ? row_tiles : 1][Config.keeps_queries ? query_steps : 1];
 
-  /// Where the wave's `n`-th 16 elements of v are, and whether there are such.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE int value_step(int n) const {
-    return shares ? wave_ + n * Config.waves : n;
-  }
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool has_value_step(int n) const {
-    return !shares || value_steps % Config.waves == 0 || value_step(n) < value_steps;
-  }
-
   using step_scores = score_block<T, row_tiles, 2 * key_steps>;
-
-  /// What a score is multiplied with to be an exponent, and the factor of Q with which that is not
-  /// negative: caps and masks need exponents in between, and leave 1.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE float exponent_scale() const {
-    const float scale = args_.score_scale < 0 ? -args_.score_scale : args_.score_scale;
-    return !plain_scale || args_.cap != 0 || scale == 0 ? 1.0f : scale;
-  }
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE float query_factor() const {
-    return !plain_scale || args_.cap != 0 || args_.score_scale > 0 ? 1.0f
-           : args_.score_scale < 0                                 ? -1.0f
-                                                                   : 0.0f;
-  }
 
   /// Q K^T; where waves share rows, of the wave's 16 keys.
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void multiply_keys(step_scores& scores, uint32_t key,
@@ -223,7 +195,7 @@ class attention_kernel {
     const auto target = [&](int number) {
       return memory_ + offset_in<tiles::query_layout>(number / chunks, number % chunks * 8);
     };
-    const float factor = query_factor();
+    const float factor = query_factor(args_);
     if (factor == 1.0f && in_chunks(from, args_.q_steps)) {
 #pragma unroll
       for (int i = 0; i < loads; ++i) {
@@ -238,44 +210,16 @@ class attention_kernel {
       uint32_t words[4];
       load_elements(words, source(number));
       if (factor != 1.0f)
-        for (uint32_t& word : words)
-          word = pack_probabilities<T>(
-              convert<float>(T::from_bits(static_cast<uint16_t>(word))) * factor,
-              convert<float>(T::from_bits(static_cast<uint16_t>(word >> 16))) * factor);
+        scale_chunk<T>(words, factor);
       store_chunk(target(number), words);
     }
-  }
-
-  /// The lane's share of a row's result.
-  template <class Output>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_row(Output* to, int tile, int half,
-                                                       float factor) const {
-    const bool aligned = reinterpret_cast<uint64_t>(to) % (2 * sizeof(Output)) == 0;
-#pragma unroll
-    for (int n = 0; n < own_value_steps; ++n) {
-      if (!has_value_step(n))
-        break;
-      for (int part = 0; part < 2; ++part) { // of eight elements
-        const float* value = output_[tile][2 * n + part].value + 2 * half;
-        store_pair(to + 16 * value_step(n) + 8 * part + lane_ % 4 * 2, aligned, value[0] * factor,
-                   value[1] * factor);
-      }
-    }
-  }
-
-  /// A row's logarithm, by one lane. `Log` is what becomes of that of base 2.
-  template <class Log>
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store_log(float* log, int tile, int half, float total,
-                                                       const Log& as_log) const {
-    if (log != nullptr && lane_ % 4 == 0 && (!shares || wave_ == 0))
-      *log = as_log(softmax_[tile][half].log(total));
   }
 
 public:
   WAVETILE_DEVICE
   WAVETILE_FORCE_INLINE attention_kernel(const attention_arguments<Types>& args, uint32_t memory)
-      : args_(args), lane_(thread_id() % 32), wave_(wave_id()), memory_(memory),
-        query_address_(lane_), key_address_(lane_), value_address_(lane_), output_{} {}
+      : wave_type(args, memory), query_address_(lane_), key_address_(lane_), value_address_(lane_) {
+  }
 
   WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run(const attention_tile& own) {
     const tile_work work = find_work(own);
@@ -283,7 +227,7 @@ public:
       return;
     run_tile(work);
     if (has_rows())
-      store(work);
+      wave_type::store(work);
   }
 
 private:
@@ -299,12 +243,7 @@ private:
       work.part = own.tile % args_.parts.parts;
       own.tile /= args_.parts.parts;
     }
-    const attention_extents& extents = args_.extents;
-    work.batch = own.batch;
-    work.q = sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
-    work.kv = sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
-    work.rows = {own.head * args_.packed, args_.packed, work.q.length * args_.packed, work.q.length,
-                 work.kv.length};
+    find_sequences(work, args_, own);
     const int64_t row = own.tile * Config.rows();
     work.tile_row = row < work.rows.count ? static_cast<int>(row) : work.rows.count;
     work.wave_row = work.tile_row + (shares ? 0 : wave_ * Config.rows_of_wave());
@@ -399,7 +338,7 @@ private:
         for (int k = 0; k < query_steps; ++k)
           query_[m][k] = query_operand::load(query_at.at(16 * m, 16 * k));
     }
-    const float scale = exponent_scale();
+    const float scale = exponent_scale(args_);
     int stage = 0;
     for (int first = range.begin; first < range.end; first += Config.keys) {
       instruction::wait_copies<Config.stages - 2>();
@@ -452,7 +391,7 @@ private:
       load(keys, range.begin + step * Config.keys, 2 * step);
       load(values, range.begin + step * Config.keys, 2 * step + 1);
     }
-    const float scale = exponent_scale();
+    const float scale = exponent_scale(args_);
     const uint32_t meeting = shared_scores();
     const bool few = rows.count - tile_row <= 8;
     const int part_keys = args_.parts.part_keys;
@@ -491,76 +430,6 @@ private:
     if (part_end - part_keys > range.begin) { // there were several
       behind.add(softmax_[0], output_[0]);
       behind.give(softmax_[0], output_[0], lane_);
-    }
-  }
-
-  /// The wave's results. Those of 16 bits go through its queries' place in LDS, so that whole rows
-  /// are written, where rows of o are aligned.
-  WAVETILE_DEVICE WAVETILE_FORCE_INLINE void store(const tile_work& work) const {
-    const tile_rows& rows = work.rows;
-    const int64_t batch = work.batch;
-    const int tile_row = work.tile_row, wave_row = work.wave_row, first = work.q.first;
-    const bool q_array = args_.extents.q_begin != nullptr;
-    using output = typename Types::output;
-    const bool is_part = Types::form != attention_form::prefill && args_.parts.values != nullptr;
-    output* const o = args_.o + offset_of(args_.o_steps, q_array, batch, 0, first);
-    const auto o_row = [&](const tile_rows::place& place) {
-      return o + place.head * args_.o_steps.head + place.query * args_.o_steps.row;
-    };
-    const bool by_rows = !shares && sizeof(output) == 2 && !is_part && in_chunks(o, args_.o_steps);
-    if (by_rows)
-      __syncwarp(); // no lane reads the wave's queries any more
-    const lane_address<tiles::query_layout, accumulator_pairs> pair_at(lane_);
-    const uint32_t own =
-        memory_ + static_cast<uint32_t>((wave_row - tile_row) * tiles::query_pitch);
-#pragma unroll
-    for (int m = 0; m < row_tiles; ++m)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const float total = softmax_[m][h].total();
-        const float factor = total == 0.0f ? 0.0f : reciprocal(total);
-        if constexpr (!shares && sizeof(output) == 2)
-          if (by_rows) {
-#pragma unroll
-            for (int n = 0; n < 2 * value_steps; ++n) {
-              const float* value = output_[m][n].value + 2 * h;
-              store_word(pair_at.in(own).at(16 * m + 8 * h, 8 * n),
-                         pack_probabilities<output>(value[0] * factor, value[1] * factor));
-            }
-          }
-        const int row = wave_row + accumulator_row(m, h, lane_);
-        if (row >= rows.count)
-          continue;
-        const auto place = rows.of(row);
-        if constexpr (Types::form != attention_form::prefill)
-          if (is_part) {
-            const int64_t part_row =
-                work.part * args_.parts.row_count +
-                (batch * args_.query_heads + place.head) * args_.extents.q_rows + place.query;
-            store_row(args_.parts.values + part_row * value_elements, m, h, factor);
-            store_log(args_.parts.logs + part_row, m, h, total, [](float log) { return log; });
-            continue;
-          }
-        if (args_.lse != nullptr)
-          store_log(args_.lse +
-                        offset_of(args_.lse_steps, q_array, batch, place.head, first + place.query),
-                    m, h, total, [](float log) { return log * ln_2; });
-        if (!by_rows)
-          store_row(o_row(place), m, h, factor);
-      }
-    if (!by_rows)
-      return;
-    __syncwarp();
-    constexpr int chunks = value_steps * 2, units = Config.rows_of_wave() * chunks;
-#pragma unroll 4
-    for (int number = lane_; number < units; number += 32) {
-      const int row = wave_row + number / chunks, column = number % chunks * 8;
-      if (row >= rows.count)
-        break;
-      uint32_t words[4];
-      load_chunk(words, memory_ + offset_in<tiles::query_layout>(row - tile_row, column));
-      *reinterpret_cast<uint4*>(o_row(rows.of(row)) + column) =
-          uint4{words[0], words[1], words[2], words[3]};
     }
   }
 };

@@ -2,6 +2,7 @@
 /// Whose rows a tile of queries has.
 #pragma once
 
+#include <wavetile/kernels/attention/problem.hpp>
 #include <wavetile/kernels/attention/sequence.hpp>
 #include <wavetile/kernels/attention/visibility.hpp>
 
@@ -41,6 +42,18 @@ struct tile_work {
   int tile_row; ///< first row of the tile
   int wave_row; ///< and of the wave
 };
+
+/// Whose work it is: all but the part and the rows.
+template <class Types>
+WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
+find_sequences(tile_work& work, const attention_arguments<Types>& args, const attention_tile& own) {
+  const attention_extents& extents = args.extents;
+  work.batch = own.batch;
+  work.q = sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
+  work.kv = sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
+  work.rows = {own.head * args.packed, args.packed, work.q.length * args.packed, work.q.length,
+               work.kv.length};
+}
 
 /// The keys of a workgroup, and those that some and that all queries of a wave see.
 struct wave_keys {

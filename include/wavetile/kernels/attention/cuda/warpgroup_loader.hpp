@@ -2,27 +2,14 @@
 /// The warpgroup that brings Q, K and V to LDS for those that multiply by `wgmma`.
 #pragma once
 
-#include <wavetile/kernels/attention/cuda/online_softmax.hpp>
+#include <wavetile/kernels/attention/cuda/score_scale.hpp>
 #include <wavetile/kernels/attention/cuda/warpgroup_tiles.hpp>
 
 #if WAVETILE_WARPGROUP_MMA
 
 namespace wavetile::kernels {
 
-/// What the queries are multiplied with so that a score times `exponent_scale` is an exponent and
-/// that is not negative: caps and masks need exponents in between, and leave 1.
-template <class Types>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE float query_factor(const attention_arguments<Types>& args) {
-  return Types::mask::kind == mask_kind::additive || args.cap != 0 || args.score_scale > 0 ? 1.0f
-         : args.score_scale < 0                                                            ? -1.0f
-                                                                                           : 0.0f;
-}
-template <class Types>
-WAVETILE_DEVICE WAVETILE_FORCE_INLINE float exponent_scale(const attention_arguments<Types>& args) {
-  const float scale = args.score_scale < 0 ? -args.score_scale : args.score_scale;
-  return Types::mask::kind == mask_kind::additive || args.cap != 0 || scale == 0 ? 1.0f : scale;
-}
-
+/// Copies what the tiles of a workgroup need, in their order.
 template <class Types, attention_config Config>
 class warpgroup_loader {
   using T = typename Types::input;
@@ -101,10 +88,7 @@ class warpgroup_loader {
         uint32_t words[4];
         load_elements(words, source(row));
         if (factor != 1.0f)
-          for (uint32_t& word : words)
-            word = pack_probabilities<T>(
-                convert<float>(T::from_bits(static_cast<uint16_t>(word))) * factor,
-                convert<float>(T::from_bits(static_cast<uint16_t>(word >> 16))) * factor);
+          scale_chunk<T>(words, factor);
         store_chunk(to + layout::chunk_byte(row, chunk), words);
       }
     }

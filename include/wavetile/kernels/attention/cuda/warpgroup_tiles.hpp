@@ -105,14 +105,9 @@ template <attention_config Config, class Types>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE bool
 find_tile(walked_tile& result, const attention_arguments<Types>& args, int64_t number) {
   const attention_tile own = args.sections.of(number);
-  const attention_extents& extents = args.extents;
   tile_work& work = result.work;
   work.part = 0;
-  work.batch = own.batch;
-  work.q = sequence_of(extents.q_begin, extents.q_length, own.batch, extents.q_rows);
-  work.kv = sequence_of(extents.kv_begin, extents.kv_length, own.batch, extents.kv_rows);
-  work.rows = {own.head * args.packed, args.packed, work.q.length * args.packed, work.q.length,
-               work.kv.length};
+  find_sequences(work, args, own);
   const int64_t row = own.tile * Config.rows();
   if (row >= work.rows.count) // behind its rows
     return false;
