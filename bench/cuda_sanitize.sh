@@ -28,15 +28,20 @@ mkdir -p "$report"
 # - what strides and addresses change in clusters of fp16: bf16 has the same;
 # - of attention by warpgroups the one of many tiles, most of which is the reference: others have many, too;
 # - norms of rows that lie gigabytes apart: a shadow of all that memory;
-# - from racecheck, of clusters all but their agreement with the reference, which takes up to two minutes;
+# - from racecheck, of clusters all but agreement with the reference and rows in turn: one test takes up to two minutes;
 # - from synccheck, clusters of more than 8 workgroups that follow each other on an SM: Compute Sanitizer 2025.3 mistakes
 #   barriers of their ninth and later workgroups for others, "Missing init" and "Missing wait". (Seen with a kernel in which
-#   one lane starts a barrier, arrives and waits: no error in clusters of 8, 5 to 63 in clusters of 9, 12 and 16.)
+#   one lane starts a barrier, arrives and waits: no error in clusters of 8, 25 to 51 in clusters of 9.)
 suites() {
   local short='*sizes_around*:*few_rows*:*few_aligned_rows*:*padded*:*k_in_parts*'
   local widths='softmax_widths*:softmax_mixed_types*:softmax_many_rows*'
   local values='softmax_special*:softmax_magnitudes*:softmax_nan_bits*'
   cat << END
+softmax_clusters_in_turn softmax_test softmax_clusters_in_turn.*
+norm_clusters_of_one_in_turn norm_test norm_clusters_in_turn.of_one_workgroup
+norm_clusters_of_one_residual_in_turn norm_test norm_clusters_in_turn.of_one_workgroup_with_residual
+norm_clusters_of_eight_in_turn norm_test norm_clusters_in_turn.of_eight_workgroups
+norm_clusters_memory_in_turn norm_test norm_clusters_in_turn.through_memory
 softmax_clusters_fp32_agree softmax_test softmax_clusters/0.agree*
 softmax_clusters_bf16_agree softmax_test softmax_clusters/2.agree*
 norm_clusters_rms_agree norm_test norm_clusters.rms_agree*
@@ -45,10 +50,10 @@ norm_clusters_memory_agree norm_test norm_clusters_with_workspace.agree*
 softmax_clusters_fp32 softmax_test softmax_clusters/0.*-*.agree*:*.rows_have*
 softmax_clusters_bf16 softmax_test softmax_clusters/2.*-*.agree*
 softmax_clusters_over_8 softmax_test softmax_clusters/0.rows_have*
-softmax_clusters softmax_test softmax_cluster*-softmax_clusters/0.*:softmax_clusters/2.*:*.strides*
-norm_clusters_strides norm_test norm_clusters.strides*
+softmax_clusters softmax_test softmax_cluster*-softmax_clusters/0.*:softmax_clusters/2.*:*.strides*:*_in_turn.*
+norm_clusters_strides norm_test norm_clusters*.strides*
 norm_clusters_over_8 norm_test norm_clusters.infinities*
-norm_clusters norm_test norm_cluster*-*.strides*:*.infinities*:norm_clusters.*agree*:norm_clusters_with_workspace.agree*
+norm_clusters norm_test norm_cluster*-*.strides*:*.infinities*:norm_clusters_in_turn.*:norm_clusters.*agree*:norm_clusters_with_workspace.agree*
 attention_warpgroups_ragged attention_warpgroup_test *.ragged
 attention_warpgroups attention_warpgroup_test -*.ragged:*.many_tiles
 matmul_values matmul_values_test *
@@ -86,7 +91,7 @@ runs() {
   suites | while read -r name suite filter; do
     for tool in racecheck memcheck initcheck synccheck; do
       case $tool:$name in
-        racecheck:*_clusters*_agree) ;;
+        racecheck:*_clusters*_agree | racecheck:*_clusters*_in_turn) ;;
         racecheck:*_clusters* | synccheck:*_over_8) continue ;;
       esac
       echo "$tool $name $suite $filter"

@@ -1,4 +1,5 @@
 // Rows of clusters on NVIDIA GPUs beside each other: the same bits alone, NaNs, graphs.
+#include "clusters_here.hpp"
 #include "norm_case.hpp"
 
 #include <algorithm>
@@ -27,13 +28,11 @@ status run(norm_kind kind, const Arrays& arrays, const norm_options& options = {
 /// What a call with memory enough would use of it on the device that is there.
 template <class Arrays>
 std::int64_t wanted_bytes(norm_kind kind, const Arrays& arrays) {
-  device_info device;
-  EXPECT_TRUE(known_device(0, device).ok());
   norm_options much;
   much.memory.bytes = std::int64_t{1} << 40;
-  const norm_plan chosen = plan(problem_of(kind, arrays, much), device);
+  const norm_plan chosen = plan(problem_of(kind, arrays, much), this_device());
   EXPECT_GT(chosen.workspace_bytes, 0);
-  if (device.arch() == architecture::sm90 && kernels::has_cluster_code(device))
+  if (has_clusters_here())
     EXPECT_EQ(chosen.kernel, norm_kernel::cluster) << chosen.describe().c_str();
   return chosen.workspace_bytes;
 }
@@ -42,7 +41,8 @@ std::int64_t wanted_bytes(norm_kind kind, const Arrays& arrays) {
 template <class T>
 std::vector<T> normalised(norm_kind kind, const std::vector<T>& x, const std::vector<T>& weight,
                           const std::vector<T>& residual, bool lend = false,
-                          places where = places::apart, std::vector<T>* sums = nullptr) {
+                          places where = places::apart, std::vector<T>* sums = nullptr,
+                          norm_plan* here = nullptr) {
   const auto columns = static_cast<std::int64_t>(weight.size());
   const std::int64_t rows = static_cast<std::int64_t>(x.size()) / columns;
   device_buffer<T> x_buffer(x), w(weight), y(x.size()), r(residual), sum(residual.size());
@@ -64,6 +64,8 @@ std::vector<T> normalised(norm_kind kind, const std::vector<T>& x, const std::ve
       options.memory = {memory.data(), lent};
     const status outcome = run(kind, arrays, options);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
+    if (here != nullptr)
+      *here = plan(problem_of(kind, arrays, options), this_device());
   };
   if (!residual.empty())
     call(norm_arrays{.x = from,
@@ -78,16 +80,29 @@ std::vector<T> normalised(norm_kind kind, const std::vector<T>& x, const std::ve
   return y_at.download();
 }
 
-// Clusters that stay take dozens of rows each, alone they take one: LDS goes round several times.
+/// Of a cluster or of a row, and whether clusters take rows in turn.
+struct expected_cluster {
+  std::uint32_t workgroups;
+  bool in_turn;
+};
+
+// Clusters that stay take several rows each, alone they take one.
 template <class T>
 void expect_same_bits_alone(norm_kind kind, std::int64_t rows, std::int64_t columns,
-                            bool has_residual, bool lend = false) {
+                            bool has_residual, const expected_cluster& cluster, bool lend = false) {
   SCOPED_TRACE(columns);
   const auto width = static_cast<std::size_t>(columns),
              count = static_cast<std::size_t>(rows) * width;
   const auto x = random_normals<T>(count, 11, 2, 0.5), weight = random_normals<T>(width, 12);
   const auto residual = random_normals<T>(has_residual ? count : 0, 13);
-  const auto all = normalised(kind, x, weight, residual, lend);
+  norm_plan here;
+  std::vector<T> sums;
+  const auto all = normalised(kind, x, weight, residual, lend, places::apart, &sums, &here);
+  if (has_clusters_here()) {
+    ASSERT_EQ(here.kernel, norm_kernel::cluster) << here.describe().c_str();
+    ASSERT_EQ(here.parts, cluster.workgroups) << here.describe().c_str();
+    ASSERT_EQ(here.groups < rows * here.parts, cluster.in_turn) << here.describe().c_str();
+  }
   for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1}) {
     const auto part = [&](const std::vector<T>& of) {
       const auto first = of.begin() + row * columns;
@@ -98,16 +113,38 @@ void expect_same_bits_alone(norm_kind kind, std::int64_t rows, std::int64_t colu
   }
 }
 TEST(norm_clusters, rows_have_the_same_bits_alone_and_among_many) {
+  expect_same_bits_alone<bf16>(layer, 132 * 14 + 5, 17000, false, {1, false});
   for (const bool has_residual : {false, true}) {
-    expect_same_bits_alone<bf16>(layer, 132 * 14 + 5, 17000, has_residual);
-    expect_same_bits_alone<bf16>(rms, 301, 140003, has_residual);
-    expect_same_bits_alone<float>(layer, 150, 131072, has_residual);
-    expect_same_bits_alone<float>(rms, 67, 200001, has_residual);
-    expect_same_bits_alone<float>(layer, 41, 300001, has_residual, true);
-    expect_same_bits_alone<bf16>(rms, 45, 600008, has_residual, true);
     if (testing::Test::HasFatalFailure())
       return;
+    expect_same_bits_alone<float>(layer, 132 * 14 + 5, 9001, has_residual, {1, true});
+    expect_same_bits_alone<bf16>(rms, 301, 140003, has_residual, {16, true});
+    expect_same_bits_alone<float>(layer, 150, 131072, has_residual, {8, true});
+    expect_same_bits_alone<float>(rms, 67, 200001, has_residual, {16, true});
+    expect_same_bits_alone<float>(layer, 41, 300001, has_residual, {64, true}, true);
+    expect_same_bits_alone<bf16>(rms, 45, 600008, has_residual, {64, true}, true);
   }
+}
+
+// Few rows more than what LDS holds and keeps statistics of, so that each place in it is used
+// again: for tools that take long. Six places where a wave has a part in one step, else four.
+void expect_places_used_again(norm_kind kind, std::int64_t turns, std::int64_t columns,
+                              bool has_residual, std::uint32_t workgroups, bool lend = false) {
+  const std::int64_t teams = this_device().cu_count / static_cast<std::int64_t>(workgroups);
+  expect_same_bits_alone<float>(kind, turns * (teams < 1 ? 1 : teams), columns, has_residual,
+                                {workgroups, true}, lend);
+}
+TEST(norm_clusters_in_turn, of_one_workgroup) {
+  expect_places_used_again(layer, 6, 9001, false, 1);
+}
+TEST(norm_clusters_in_turn, of_one_workgroup_with_residual) {
+  expect_places_used_again(rms, 6, 9001, true, 1);
+}
+TEST(norm_clusters_in_turn, of_eight_workgroups) {
+  expect_places_used_again(rms, 8, 50001, false, 8);
+}
+TEST(norm_clusters_in_turn, through_memory) {
+  expect_places_used_again(layer, 8, 270001, false, 64, true);
 }
 
 // In place, of which each cluster takes several rows: later ones must not come too early, nor what

@@ -1,4 +1,5 @@
 // Long rows on NVIDIA GPUs with clusters.
+#include "clusters_here.hpp"
 #include "norm_case.hpp"
 
 #include <initializer_list>
@@ -213,11 +214,10 @@ TEST(norm_cluster_plans, may_have_a_residual) {
 }
 
 TEST(norm_cluster_plans, are_those_of_this_device) {
-  device_info device;
-  ASSERT_TRUE(known_device(0, device).ok());
-  if (device.arch() != architecture::sm90 || !kernels::has_cluster_code(device))
+  if (!has_clusters_here())
     GTEST_SKIP() << "no clusters here";
-  EXPECT_EQ(plan(problem_of(data_type::bf16, 500, 131072), device).kernel, norm_kernel::cluster);
+  EXPECT_EQ(plan(problem_of(data_type::bf16, 500, 131072), this_device()).kernel,
+            norm_kernel::cluster);
 }
 
 /// All additions of an element as `norm_reference` has them for rows in memory.
@@ -273,7 +273,7 @@ void expect_same_bits(Case dense) {
       }
 }
 TEST(norm_clusters, strides_addresses_and_place_change_no_bit) {
-  for (const std::int64_t columns : {9000, 70005, 700000}) {
+  for (const std::int64_t columns : {9000, 17000, 70005, 700000}) {
     expect_same_bits(norm_case<layer, bf16>{.rows = 3, .columns = columns});
     expect_same_bits(norm_case<rms, float>{.rows = 3, .columns = columns});
     if (testing::Test::HasFatalFailure())
@@ -282,10 +282,10 @@ TEST(norm_clusters, strides_addresses_and_place_change_no_bit) {
 }
 
 // sum in an array of its own and in place of the residual; a tail or none; parts of one step and
-// two
+// two; shorter rows of 16 bits are for other kernels
 template <norm_kind Kind, class T>
 void expect_sums() {
-  for (const std::int64_t columns : {17001, 20003, 66008, 131072, 140003, 300001}) {
+  for (const std::int64_t columns : {17001, 20003, 33001, 66008, 131072, 140003, 300001}) {
     SCOPED_TRACE(columns);
     norm_case<Kind, T, T, T, T> c{.rows = 3, .columns = columns};
     for (const bool in_place : {false, true}) {
@@ -301,7 +301,7 @@ TEST(norm_clusters_with_residual, agree_with_the_reference) {
   expect_sums<layer, float>();
 }
 TEST(norm_clusters_with_residual, strides_addresses_and_place_change_no_bit) {
-  for (const std::int64_t columns : {17000, 140003}) {
+  for (const std::int64_t columns : {17000, 34000, 140003}) {
     expect_same_bits(norm_case<rms, bf16, bf16, bf16, bf16>{.rows = 3, .columns = columns});
     expect_same_bits(norm_case<layer, float, float, float, float>{.rows = 3, .columns = columns});
     if (testing::Test::HasFatalFailure())
@@ -309,15 +309,18 @@ TEST(norm_clusters_with_residual, strides_addresses_and_place_change_no_bit) {
   }
 }
 
-// Rows of the workgroups of a whole device, or half of them
 TEST(norm_clusters_with_workspace, agree_with_the_reference) {
-  for (const std::int64_t columns : {300001, 600008}) {
+  for (const std::int64_t columns : {300001, 500001}) {
     norm_case<layer, float, float, float, float> a{.rows = 5, .columns = columns, .lend = true};
     norm_case<rms, bf16> b{.rows = 9, .columns = 2 * columns - 1, .lend = true};
     a.run_and_check();
     b.run_and_check();
     if (testing::Test::HasFatalFailure())
       return;
+    if (has_clusters_here()) {
+      EXPECT_EQ(a.here.kernel, norm_kernel::cluster) << a.here.describe().c_str();
+      EXPECT_EQ(b.here.kernel, norm_kernel::cluster) << b.here.describe().c_str();
+    }
   }
 }
 TEST(norm_clusters_with_workspace, strides_addresses_and_place_change_no_bit) {

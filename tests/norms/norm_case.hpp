@@ -107,7 +107,8 @@ struct norm_case {
 
   std::vector<Y> y = {}; ///< result
   std::vector<float> scales = {};
-  norm_plan chosen = {};
+  norm_plan chosen = {}; ///< of the kernels whose errors are checked
+  norm_plan here = {};   ///< on the device that is there
   std::vector<H> h = {}; ///< of the run, for the check
   std::vector<parameter> weight = {}, bias = {};
 
@@ -193,6 +194,7 @@ struct norm_case {
     if (lent != 0)
       all.memory = {memory.data(), lent};
     chosen = plan_with(wanted(bounds), bounds);
+    here = plan_with(lent, device);
     if constexpr (Kind == norm_kind::rms)
       outcome = rms_norm(arrays, all);
     else

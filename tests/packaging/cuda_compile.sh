@@ -20,6 +20,15 @@ sm80=arch=compute_80,code=sm_80 sm90=arch=compute_90,code=sm_90
 compile $sm90 -c tests/wave/lane_test.hip
 compile $sm80 -c tests/group/copy_test.hip
 compile $sm90 -c tests/matrix/warp_device_test.hip
+# headers that are for NVIDIA alone, each by itself
+for header in $(find include -path '*/cuda/*.hpp' | sort); do
+  echo "#include <${header#include/}>" > "$folder/header.cu"
+  compile arch=compute_90a,code=compute_90a -ptx "$folder/header.cu" > "$folder/log" || {
+    echo "$header does not compile alone" >&2
+    exit 1
+  }
+done
+echo "compiled headers for NVIDIA, each alone"
 # all kernels, as far as PTX: with wgmma, which only 90a has, and without
 compile arch=compute_90a,code=compute_90a -ptx tests/packaging/cuda_calls.hip
 compile arch=compute_80,code=compute_80 -ptx tests/packaging/cuda_calls.hip -DPRODUCTS_ONLY

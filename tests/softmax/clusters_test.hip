@@ -1,4 +1,5 @@
 // Long rows on NVIDIA GPUs with clusters: plans, and results on the device that is there.
+#include "clusters_here.hpp"
 #include "softmax_case.hpp"
 
 #include <algorithm>
@@ -112,11 +113,10 @@ TEST(softmax_cluster_plans, leave_few_rows_to_split) {
 }
 
 TEST(softmax_cluster_plans, are_those_of_this_device) {
-  device_info device;
-  ASSERT_TRUE(known_device(0, device).ok());
-  if (device.arch() != architecture::sm90 || !kernels::has_cluster_code(device))
+  if (!has_clusters_here())
     GTEST_SKIP() << "no clusters here";
-  EXPECT_EQ(plan(problem_of(data_type::bf16, 500, 131072), device).kernel, softmax_kernel::cluster);
+  EXPECT_EQ(plan(problem_of(data_type::bf16, 500, 131072), this_device()).kernel,
+            softmax_kernel::cluster);
 }
 
 template <class T>
@@ -192,32 +192,40 @@ TYPED_TEST(softmax_clusters, infinities_and_nans_are_as_in_other_rows) {
     }
 }
 
-// Clusters that stay take dozens of rows each, alone they take one: LDS goes round several times.
-TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_among_many_and_in_place) {
-  using T = TypeParam;
-  const struct {
-    std::int64_t rows, columns;
-  } shapes[] = {{132 * 14 + 5, 9000}, {301, 140003}, {67, 262149}};
-  for (const auto& s : shapes) {
-    const auto values = random_normals<T>(static_cast<std::size_t>(s.rows * s.columns), 11, 3);
-    device_buffer<T> x(values), all(values.size()), alone(static_cast<std::size_t>(s.columns));
-    const auto call = [&](std::int64_t first, std::int64_t rows, T* to) {
-      return softmax(
-          make_view(static_cast<const T*>(x.data()) + first * s.columns, rows, s.columns),
-          make_view(to, rows, s.columns));
-    };
-    ASSERT_TRUE(call(0, s.rows, all.data()).ok());
-    const auto got = all.download();
-    for (const std::int64_t row : {std::int64_t{0}, s.rows / 2, s.rows - 1}) {
-      ASSERT_TRUE(call(row, 1, alone.data()).ok());
-      const auto first = got.begin() + row * s.columns;
-      ASSERT_TRUE(verify_bits(std::vector<T>(first, first + s.columns), alone.download()))
-          << row << " of " << s.rows << " x " << s.columns;
-    }
-    const auto rows = make_view(x.data(), s.rows, s.columns);
-    ASSERT_TRUE(softmax(make_view(static_cast<const T*>(x.data()), s.rows, s.columns), rows).ok());
-    ASSERT_TRUE(verify_bits(x.download(), got)) << s.rows << " x " << s.columns;
+// Clusters that stay take several rows each, alone they take one: LDS goes round several times.
+template <class T>
+void expect_same_bits_alone_and_in_place(std::int64_t rows, std::int64_t columns, bool in_turn) {
+  SCOPED_TRACE(columns);
+  if (has_clusters_here()) {
+    const softmax_plan here =
+        plan(problem_of(numeric_traits<T>::type, rows, columns), this_device());
+    ASSERT_EQ(here.groups < rows * here.parts, in_turn) << here.describe().c_str();
   }
+  const auto values = random_normals<T>(static_cast<std::size_t>(rows * columns), 11, 3);
+  device_buffer<T> x(values), all(values.size()), alone(static_cast<std::size_t>(columns));
+  const auto call = [&](std::int64_t first, std::int64_t count, T* to) {
+    return softmax(make_view(static_cast<const T*>(x.data()) + first * columns, count, columns),
+                   make_view(to, count, columns));
+  };
+  ASSERT_TRUE(call(0, rows, all.data()).ok());
+  const auto got = all.download();
+  for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1}) {
+    ASSERT_TRUE(call(row, 1, alone.data()).ok());
+    const auto first = got.begin() + row * columns;
+    ASSERT_TRUE(verify_bits(std::vector<T>(first, first + columns), alone.download())) << row;
+  }
+  ASSERT_TRUE(call(0, rows, x.data()).ok());
+  ASSERT_TRUE(verify_bits(x.download(), got));
+}
+TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_among_many_and_in_place) {
+  constexpr bool halves = sizeof(TypeParam) == 2;
+  expect_same_bits_alone_and_in_place<TypeParam>(132 * 14 + 5, 9000, false);
+  expect_same_bits_alone_and_in_place<TypeParam>(301, 140003, true);
+  expect_same_bits_alone_and_in_place<TypeParam>(67, 262149, halves);
+}
+// So few that each place in LDS is used again: for tools that take long.
+TEST(softmax_clusters_in_turn, of_eight_workgroups) {
+  expect_same_bits_alone_and_in_place<float>(this_device().cu_count / 8 * 8, 50001, true);
 }
 
 // Rows of two axes that no single one replaces, and one row that stands for all, of which each

@@ -8,7 +8,7 @@
 namespace wavetile::detail {
 
 /// The plan of `problem` on the device of the stream. Its outcome is a failure, too, where the
-/// device is not known, or lent memory that the plan uses lies in one of the call's `arrays`.
+/// device is not known, or what was lent is wrong by itself or beside the call's `arrays`.
 template <class Problem, class... Operands>
 auto plan_call(const Problem& problem, const workspace& memory, hipStream_t stream,
                const Operands&... arrays) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <wavetile/core/device_check.hpp>
-#include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/kernels/matmul/plan_types.hpp>
 
 namespace wavetile::detail {

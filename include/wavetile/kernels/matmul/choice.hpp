@@ -2,7 +2,6 @@
 /// The kernels that there are for matrix products.
 #pragma once
 
-#include <wavetile/core/math.hpp>
 #include <wavetile/kernels/matmul/config.hpp>
 #include <wavetile/kernels/matmul/cuda/config.hpp>
 

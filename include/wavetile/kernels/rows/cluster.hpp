@@ -11,7 +11,7 @@
 /// one part, and where an SM has room for two, they share it; with a workspace they are taken in
 /// turn, too, by 64 workgroups that exchange statistics through it. (H200, share of a copy:
 /// norms of 131,072 elements 84 to 89 % in rings, 77 to 79 % with a cluster for each row and three
-/// workgroups an SM; of 1,048,576 bf16 75 to 83 % through memory, 56 to 65 % without. Prefetching a
+/// workgroups an SM; of 1,048,576 bf16 70 to 84 % through memory, 56 to 64 % without. Prefetching a
 /// later row to L2 was up to 16 points slower than not to.)
 #pragma once
 
@@ -191,18 +191,15 @@ constexpr row_cluster row_cluster_through_memory(const device_info& device, int6
   constexpr row_ring ring{1, true};
   if (!has_cluster_code(device) || bytes <= 2 * most_clustered * ring.part_bytes())
     return result;
-  for (int workgroups = 4 * most_clustered; workgroups <= most_through_memory; workgroups *= 2) {
-    if (bytes > workgroups * ring.part_bytes() || device.cu_count < workgroups)
-      continue;
-    result.workgroups = workgroups;
-    result.cut = ring.steps - 1;
-    result.lane_bytes = ring.steps * ring.lane_bytes;
-    result.threads = ring.threads();
-    result.part_chunks = ring_part_chunks(chunks, chunk_bytes, workgroups);
-    result.lds_bytes = ring.lds_bytes();
-    result.workspace_bytes = ring.workspace_bytes(result.groups(rows, device.cu_count));
+  if (bytes > most_through_memory * ring.part_bytes() || device.cu_count < most_through_memory)
     return result;
-  }
+  result.workgroups = most_through_memory;
+  result.cut = ring.steps - 1;
+  result.lane_bytes = ring.steps * ring.lane_bytes;
+  result.threads = ring.threads();
+  result.part_chunks = ring_part_chunks(chunks, chunk_bytes, most_through_memory);
+  result.lds_bytes = ring.lds_bytes();
+  result.workspace_bytes = ring.workspace_bytes(result.groups(rows, device.cu_count));
   return result;
 }
 

@@ -4,7 +4,6 @@
 
 #include <wavetile/core/device_check.hpp>
 #include <wavetile/core/math.hpp>
-#include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/kernels/rows/cluster.hpp>
 #include <wavetile/kernels/softmax/cuts.hpp>
 #include <wavetile/kernels/softmax/describe_plan.hpp>

@@ -43,7 +43,7 @@ struct tile_work {
   int wave_row; ///< and of the wave
 };
 
-/// Whose work it is: all but the part and the rows.
+/// Whose work it is: all but the part and the first rows of tile and wave.
 template <class Types>
 WAVETILE_DEVICE WAVETILE_FORCE_INLINE void
 find_sequences(tile_work& work, const attention_arguments<Types>& args, const attention_tile& own) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/arch/cuda/warpgroup_mma.hpp>
+#include <wavetile/arch/device_target.hpp>
 #include <wavetile/kernels/matmul/cuda/tile_pipeline.hpp>
 #include <wavetile/kernels/matmul/cuda/tile_slabs.hpp>
 #include <wavetile/kernels/matmul/cuda/warpgroup_stage.hpp>

@@ -9,6 +9,7 @@
 #include <wavetile/kernels/rows/cuda/wide_access.hpp>
 #include <wavetile/kernels/rows/row_map.hpp>
 #include <wavetile/kernels/rows/row_tile.hpp>
+#include <wavetile/kernels/rows/team.hpp>
 
 #if WAVETILE_CUDA
 
