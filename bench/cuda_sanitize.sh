@@ -113,7 +113,8 @@ check() { # <tool> <name> <suite> <filter>
   ran=$(sed -n 's/^\[==========\] \([0-9]*\) tests\? .* ran\..*/\1/p' "$log")
   skipped=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) tests\?,.*/\1/p' "$log")
   ran=$((${ran:-0} - ${skipped:-0}))
-  what=$(grep -E 'SUMMARY|^\[  FAILED  \] [0-9]' "$log" | sed 's/^=* *//' | tr '\n' ' ') || what=$(tail -n 1 "$log")
+  what=$(grep -E 'SUMMARY|^\[  FAILED  \] [0-9]' "$log" | sed 's/^=* *//' | tr '\n' ' ')
+  [ -n "$what" ] || what=$(tail -n 1 "$log")
   case $code in
     0) [ $ran != 0 ] && code=clean || code="FAILED, no test ran" ;;
     124 | 137)

@@ -18,6 +18,7 @@ echo "========= COMPUTE-SANITIZER"
 tests="3 tests from 2 test suites ran. (5 ms total)" errors=0 code=0
 case "$BEHAVIOUR $2 ${@: -1}" in
   "hang memcheck /suites/lds_device") sleep 30 ;;
+  "break memcheck /suites/lds_device") echo "no such device"; exit 3 ;;
   "hang synccheck /suites/lds_device") echo "========= Invalid read"; sleep 30 ;;
   "spoil racecheck /suites/lds_device") errors=2 code=1 ;;
   "spoil memcheck /suites/lds_device") tests="0 tests from 0 test suites ran. (0 ms total)" ;;
@@ -122,6 +123,9 @@ class Sanitize(unittest.TestCase):
                         "initcheck": r"^FAILED, no test ran, \d+ s, 0 tests, ",
                         "synccheck": r"^FAILED, \d+ s, 3 tests, \[  FAILED  \] 1 test, listed below: ERROR SUMMARY: 0 "},
                        "spoil")
+
+    def test_the_last_line_of_a_run_that_says_nothing_else(self):
+        self.not_clean({"memcheck": r"^FAILED, \d+ s, 0 tests, no such device$"}, "break")
 
     def test_out_of_time(self):
         self.not_clean({"memcheck": r"^TIMED OUT, [5-7] s, 0 tests, nothing found until then$",

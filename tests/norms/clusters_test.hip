@@ -276,6 +276,7 @@ TEST(norm_clusters, strides_addresses_and_place_change_no_bit) {
   for (const std::int64_t columns : {9000, 17000, 70005, 700000}) {
     expect_same_bits(norm_case<layer, bf16>{.rows = 3, .columns = columns});
     expect_same_bits(norm_case<rms, float>{.rows = 3, .columns = columns});
+    expect_same_bits(norm_case<layer, float>{.rows = 3, .columns = columns});
     if (testing::Test::HasFatalFailure())
       return;
   }

@@ -220,6 +220,7 @@ void expect_same_bits_alone_and_in_place(std::int64_t rows, std::int64_t columns
 TYPED_TEST(softmax_clusters, rows_have_the_same_bits_alone_among_many_and_in_place) {
   constexpr bool halves = sizeof(TypeParam) == 2;
   expect_same_bits_alone_and_in_place<TypeParam>(132 * 14 + 5, 9000, false);
+  expect_same_bits_alone_and_in_place<TypeParam>(66 * 9 + 5, 40003, true);
   expect_same_bits_alone_and_in_place<TypeParam>(301, 140003, true);
   expect_same_bits_alone_and_in_place<TypeParam>(67, 262149, halves);
 }

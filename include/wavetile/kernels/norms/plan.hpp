@@ -53,8 +53,8 @@ constexpr status check_problem(const norm_problem& problem) {
 /// size. Longer rows, up to
 /// 2 MB, are taken in turn by 64 workgroups that exchange statistics through a workspace
 /// (32 bytes for each of six rows and each workgroup of the launch, which the device must hold at a
-/// time). Where less is lent, they are split if it is enough for that; else up to a third of rows
-/// up to 4 MB without residual is read again, from L2.
+/// time). Where less is lent, they are split if it is enough for that; else about a
+/// quarter, at most, of rows up to 4 MB without residual is read again, from L2.
 ///
 /// Rows that fit are never split, however few: the second launch would cost more than it saves. On
 /// gfx942 the longest, 256 KB, is 4,096 clocks of loads and as many of stores for one CU (64 bytes

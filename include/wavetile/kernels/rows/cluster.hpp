@@ -71,9 +71,9 @@ inline constexpr int row_cluster_cuts = 5;
 inline constexpr int most_clustered = 16; ///< workgroups of a cluster; above 8 not on every device
 inline constexpr int most_through_memory = 64;
 
-/// Cuts beyond the rings: parts of 64 KB, of 16-bit rows that one workgroup takes, and of 128 and
-/// 256 KB. `light`: more waves that take less at a time, where an element costs more arithmetic
-/// than memory. (H200: LayerNorm of 16,384 bf16 at 90 % of a copy so, at 80 % in rings.)
+/// Cuts beyond the rings: parts of 64 KB, of 16-bit rows that one workgroup takes (H200: LayerNorm
+/// of 16,384 bf16 at 90 % of a copy so, at 80 % in rings), and of 128 and 256 KB. `light`: more
+/// waves that take less at a time, where an element costs more arithmetic than memory.
 constexpr row_cluster_cut row_cluster_cut_of(int number, bool light) {
   if (number == row_rings)
     return light ? row_cluster_cut{8, 64, 4, 4, 3} : row_cluster_cut{4, 128, 4, 4, 3};
@@ -146,8 +146,8 @@ constexpr row_cluster row_cluster_for(const device_info& device, int64_t chunks,
   const struct {
     int workgroups, steps;
     bool spread;
-  } rings[] = {{1, 1, true}, {1, 2, false}, {2, 1, true},  {2, 2, false}, {4, 1, true},
-               {8, 1, true}, {8, 2, false}, {16, 1, true}, {16, 2, true}};
+  } rings[] = {{1, 2, false}, {2, 2, false}, {4, 1, true}, {8, 1, true},
+               {8, 2, false}, {16, 1, true}, {16, 2, true}};
   const bool alone = halves && bytes <= row_cluster_cut_of(row_rings, light).part_bytes();
   for (const auto& one : rings) {
     const row_ring ring{one.steps};

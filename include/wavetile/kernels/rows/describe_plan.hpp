@@ -24,7 +24,7 @@ constexpr void describe_resources(Text& text, const Plan& plan) {
       .append(plan.readings == 1 ? "once" : (plan.readings == 2 ? "twice" : "three times"));
 }
 
-/// The same of accesses, behind what only one of the plans says.
+/// How memory is accessed.
 template <class Text, class Plan>
 constexpr void describe_accesses(Text& text, const Plan& plan) {
   text.append(plan.aligned ? ", 16-byte accesses" : ", 16-byte accesses at element alignment");

@@ -95,8 +95,8 @@ constexpr status check_problem(const softmax_problem& problem) {
 ///
 /// On NVIDIA GPUs of compute capability 9.0, in programs with code for sm_90, rows of more than 16
 /// KB of 16-bit elements or 128 KB of fp32 without masks are held in LDS: up to 1 MB by clusters of
-/// up to 16 workgroups, which take rows in turn and read each part once; of rows up to 4 MB up to a
-/// third is read again, from L2.
+/// up to 16 workgroups, which take rows in turn and read each part once; of rows up to 4 MB at most
+/// about a quarter is read again, from L2.
 constexpr softmax_plan plan(const softmax_problem& problem, const device_info& device) {
   softmax_plan result;
   result.outcome = check_device(device);

@@ -136,7 +136,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void softmax_ring_rows(const softmax_argum
 
 /// Clusters of `args.parts` workgroups, each of which has a part of every row of the cluster in LDS
 /// and keeps its maximum and sum of exponentials. Dynamic LDS as `row_ring::lds_bytes` has it. An
-/// element of a row goes through at most 7 + 3 additions in a step, three operations for each step,
+/// element of a row goes through at most 3 + 3 additions in a step, three operations for each step,
 /// 5 in a wave and as many of waves and workgroups.
 template <class Types, int Steps>
 WAVETILE_KERNEL WAVETILE_WORKGROUPS((row_ring{Steps}.threads()),
