@@ -14,6 +14,16 @@ set -euo pipefail
   exit 2
 }
 bin=$1 report=$2
+[ -d "$bin" ] || {
+  echo "bench/cuda_sanitize.sh: there is no folder $bin" >&2
+  exit 2
+}
+for name in JOBS LIMIT_EACH LIMIT_ALL; do
+  [[ ${!name-1} =~ ^[1-9][0-9]*$ ]] || {
+    echo "bench/cuda_sanitize.sh: $name is '${!name}', allowed: whole numbers from 1 on" >&2
+    exit 2
+  }
+done
 command -v compute-sanitizer > /dev/null || PATH=$PATH:/usr/local/cuda/bin
 command -v compute-sanitizer > /dev/null || {
   echo "bench/cuda_sanitize.sh: compute-sanitizer is neither on the PATH nor in /usr/local/cuda/bin" >&2

@@ -17,13 +17,13 @@ echo "$2 ${@: -1} $GTEST_FILTER" >> "$CALLS"
 echo "========= COMPUTE-SANITIZER"
 tests="3 tests from 2 test suites ran. (5 ms total)" errors=0 code=0
 case "$BEHAVIOUR $2 ${@: -1}" in
-  "hang memcheck /suites/lds_device") sleep 30 ;;
-  "break memcheck /suites/lds_device") echo "no such device"; exit 3 ;;
-  "hang synccheck /suites/lds_device") echo "========= Invalid read"; sleep 30 ;;
-  "spoil racecheck /suites/lds_device") errors=2 code=1 ;;
-  "spoil memcheck /suites/lds_device") tests="0 tests from 0 test suites ran. (0 ms total)" ;;
-  "spoil initcheck /suites/lds_device") skipped=1 ;;
-  "spoil synccheck /suites/lds_device") failed=1 code=1 ;;
+  "hang memcheck "*/lds_device) sleep 30 ;;
+  "break memcheck "*/lds_device) echo "no such device"; exit 3 ;;
+  "hang synccheck "*/lds_device) echo "========= Invalid read"; sleep 30 ;;
+  "spoil racecheck "*/lds_device) errors=2 code=1 ;;
+  "spoil memcheck "*/lds_device) tests="0 tests from 0 test suites ran. (0 ms total)" ;;
+  "spoil initcheck "*/lds_device) skipped=1 ;;
+  "spoil synccheck "*/lds_device) failed=1 code=1 ;;
   slow*) sleep 1 ;;
 esac
 echo "[==========] $tests"
@@ -56,13 +56,15 @@ class Sanitize(unittest.TestCase):
         tool.write_text(STAND_IN)
         tool.chmod(0o755)
         calls = path / "calls"
-        done = subprocess.run(["bash", SCRIPT, "/suites", path / "report"], text=True, capture_output=True,
+        suites = path / "suites"
+        suites.mkdir()
+        done = subprocess.run(["bash", SCRIPT, suites, path / "report"], text=True, capture_output=True,
                               env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "CALLS": str(calls),
                                    "BEHAVIOUR": behaviour, "JOBS": "8", **environment})
         lines = done.stdout.splitlines()
         self.assertEqual((path / "report/sanitizers.log").read_text(), done.stdout)
         self.assertEqual(done.stderr, "")
-        calls = [line.split() for line in calls.read_text().splitlines()] if calls.exists() else []
+        calls = [line.replace(f"{path}/", "/").split() for line in calls.read_text().splitlines()] if calls.exists() else []
         return done.returncode, lines[:-1], lines[-1], calls
 
     def only(self, lines, run):
@@ -126,6 +128,17 @@ class Sanitize(unittest.TestCase):
 
     def test_the_last_line_of_a_run_that_says_nothing_else(self):
         self.not_clean({"memcheck": r"^FAILED, \d+ s, 0 tests, no such device$"}, "break")
+
+    def test_bad_arguments(self):
+        for arguments, environment, text in (
+                (["/no/such/folder", "report"], {}, "there is no folder /no/such/folder"),
+                (["/tmp"], {}, "usage: "),
+                (["/tmp", "report"], {"JOBS": "-3"}, "JOBS is '-3', allowed: whole numbers from 1 on"),
+                (["/tmp", "report"], {"LIMIT_ALL": "abc"}, "LIMIT_ALL is 'abc', allowed: ")):
+            done = subprocess.run(["bash", SCRIPT, *arguments], text=True, capture_output=True,
+                                  env={**os.environ, **environment})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(text, done.stderr)
 
     def test_out_of_time(self):
         self.not_clean({"memcheck": r"^TIMED OUT, [5-7] s, 0 tests, nothing found until then$",

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
@@ -30,6 +31,11 @@ bool is_host_elf(std::span<const std::byte> bytes) {
 } // namespace
 
 std::vector<std::vector<std::byte>> device_images(const std::string& file, std::string& error) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) { // which opens, and throws when read
+    error = fmt::format("cannot read '{}': it is a folder", file);
+    return {};
+  }
   std::ifstream in(file, std::ios::binary);
   if (!in) {
     error = fmt::format("cannot read '{}'", file);

@@ -168,6 +168,13 @@ TEST_F(Ladder, GateOfTheTool) {
   EXPECT_EQ(gate("--kernel no_such_kernel").code, 2);
   EXPECT_EQ(shell(std::string(WAVESIM_TOOL) + " --distances /etc/passwd").code, 2);
   EXPECT_EQ(shell(std::string(WAVESIM_TOOL) + " --distances /no/such/file").code, 2);
+  const Outcome folder = shell(std::string(WAVESIM_TOOL) + " --distances /etc");
+  EXPECT_EQ(folder.code, 2);
+  EXPECT_NE(folder.text.find("cannot read '/etc': it is a folder"), std::string::npos)
+      << folder.text;
+  for (const char* clocks : {"-5", "99999999999999999999", "many"})
+    for (const char* option : {"--least-global ", "--least-lds "})
+      EXPECT_EQ(gate(std::string(option) + clocks).code, 2) << option << clocks;
 }
 
 } // namespace

@@ -130,10 +130,14 @@ int main(int argc, char** argv) {
       ->type_name("TEXT");
   app.add_flag("--every-load", distances.every_load,
                "With --distances: every load, not only the nearest of a kind");
+  const CLI::Range clocks(std::int64_t{0}, std::int64_t{1} << 40);
   app.add_option("--least-global", distances.least_global,
                  "With --distances: exit 1 if a global load is nearer to its wait than CLOCKS")
-      ->type_name("CLOCKS");
-  app.add_option("--least-lds", distances.least_lds, "The same for LDS loads")->type_name("CLOCKS");
+      ->type_name("CLOCKS")
+      ->check(clocks);
+  app.add_option("--least-lds", distances.least_lds, "The same for LDS loads")
+      ->type_name("CLOCKS")
+      ->check(clocks);
   app.add_flag("--check{all}", launch.checks,
                "Look for faults: race, memory, uninit, wait, barrier, hazard, stream; without "
                "names all of them")
