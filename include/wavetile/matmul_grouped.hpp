@@ -25,6 +25,9 @@ status describe_item(kernels::matmul_call& call, const matmul_item<A, B, D>& ite
   call.d = kernels::describe("d", item.d);
   call.has_c = !vanishes(options.beta, numeric_traits<typename Types::a>::type,
                          numeric_traits<typename Types::d>::type);
+  if (call.has_c && item.c.data == nullptr && !call.d.empty())
+    return factor_failure("beta", options.beta,
+                          ", and there is no C to multiply it with; allowed: 0");
   if (call.has_c)
     call.c = kernels::describe("c", item.c);
   call.transpose_a = options.transpose_a;

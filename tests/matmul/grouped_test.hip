@@ -284,6 +284,11 @@ TEST(matmul_grouped, refusals_name_the_product) {
   const status parts = all.run({.splits = -4}, memory);
   EXPECT_EQ(parts.code(), status_code::invalid_argument) << parts.message();
   EXPECT_NE(std::string(parts.message()).find("splits"), std::string::npos) << parts.message();
+  const status no_c = all.run({.beta = 2}, memory);
+  EXPECT_EQ(no_c.code(), status_code::invalid_argument) << no_c.message();
+  EXPECT_NE(std::string(no_c.message()).find("beta: it is 2, and there is no C"), std::string::npos)
+      << no_c.message();
+  EXPECT_NE(std::string(no_c.message()).find("product 0"), std::string::npos) << no_c.message();
   matmul_options into_result;
   into_result.memory = {all.items[1].d.data, all.bytes()};
   const status overlap = matmul_grouped(all.items.data(), 2, into_result);
