@@ -277,6 +277,40 @@ TEST_F(CountedProgram, Lines) {
   EXPECT_EQ(run_tool("--lines -- true").code, 2);
 }
 
+/// Counters go where a link leads and into pipes; what is no file stays what it is, and without a
+/// run nothing is lost.
+TEST_F(CountedProgram, OnlyAnEarlierFileIsReplaced) {
+  const auto kept = [&] {
+    std::string text;
+    std::getline(std::ifstream(file_), text);
+    return text == "kept";
+  };
+  std::ofstream(file_) << "kept";
+  const std::string to_file = "--json " + file_.string();
+  EXPECT_EQ(run_tool(to_file + " -- no_such_program").code, 127);
+  EXPECT_EQ(run_tool(to_file + " -- /no/such/program").code, 127);
+  EXPECT_EQ(run_tool(to_file + " --check=nothing -- true").code, 2);
+  EXPECT_TRUE(kept());
+  EXPECT_EQ(run_tool(to_file + " -- true").code, 0);
+  EXPECT_FALSE(fs::exists(file_)) << "counts of an earlier run";
+
+  const fs::path link = file_.string() + ".link", pipe = file_.string() + ".pipe";
+  std::ofstream(file_) << "kept";
+  fs::create_symlink(file_, link);
+  const Outcome linked = run_tool("--json " + link.string() + " -- " WAVESIM_TEST_PROGRAM);
+  EXPECT_EQ(linked.code, 0) << linked.text;
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read()["schema"], "wavesim-counters");
+  fs::remove(link);
+
+  const Outcome piped =
+      shell("mkfifo " + pipe.string() + "; cat " + pipe.string() + " > " + file_.string() +
+            " & " WAVESIM_TOOL " --json " + pipe.string() + " -- " WAVESIM_TEST_PROGRAM "; wait");
+  EXPECT_TRUE(fs::is_fifo(pipe)) << piped.text;
+  EXPECT_EQ(read()["schema"], "wavesim-counters") << piped.text;
+  fs::remove(pipe);
+}
+
 TEST_F(CountedProgram, WithoutLaunchesNothingIsOverwritten) {
   std::ofstream(file_) << "kept";
   const Outcome o =

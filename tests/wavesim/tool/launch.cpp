@@ -13,6 +13,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
+#include <sstream>
 #include <unistd.h>
 
 namespace wavesim::tool {
@@ -42,6 +43,26 @@ void set(const char* name, const std::string& value) {
   setenv(name, value.c_str(), 1);
 }
 
+/// Whether there is a program of the name that may be run.
+bool can_start(const std::string& program) {
+  if (program.find('/') != std::string::npos)
+    return access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/bin:/usr/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access(((folder.empty() ? "." : folder) + "/" + program).c_str(), X_OK) == 0)
+      return true;
+  return false;
+}
+
+/// What an earlier run left must not pass for this one's counts. Links stay, and so do pipes and
+/// devices.
+void remove_earlier(const std::string& json) {
+  std::error_code error;
+  if (fs::is_regular_file(json, error))
+    fs::remove(fs::canonical(json, error), error);
+}
+
 } // namespace
 
 std::string prepare(Launch& launch) {
@@ -58,8 +79,6 @@ std::string prepare(Launch& launch) {
                          file.parent_path().string());
     if (fs::is_directory(file, error))
       return fmt::format("--json '{}' is a folder", launch.json);
-    // What an earlier run left must not pass for this one's counts.
-    fs::remove(file, error);
     set("WAVESIM_JSON", file.string());
   }
   if (launch.counters)
@@ -79,6 +98,8 @@ std::string prepare(Launch& launch) {
     set("WAVESIM_THREADS", std::to_string(launch.threads));
   const char* before = std::getenv("LD_LIBRARY_PATH");
   set("LD_LIBRARY_PATH", before && *before ? folder + ":" + before : folder);
+  if (!launch.json.empty() && can_start(launch.command.front()))
+    remove_earlier(launch.json);
   return "";
 }
 
