@@ -1,4 +1,5 @@
-// Kernels that have nothing of the library: what a compiler takes for them is how fast the machine optimises.
+// Kernels that have nothing of the library: what a compiler takes for them is how fast the machine
+// optimises.
 #include <hip/hip_runtime.h>
 
 template <int Count, int Steps>
