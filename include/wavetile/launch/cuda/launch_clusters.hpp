@@ -88,7 +88,8 @@ inline hipError_t launch_cluster_kernel(const void* kernel, const cluster_launch
       attributes[0].id = cudaLaunchAttributeCooperative;
       attributes[0].val.cooperative = 1;
       config.numAttrs = 1;
-    } else if (given.workgroups > 1 || given.at_once) { // tools want barriers of clusters in one
+    } else if (given.workgroups > 1 || given.at_once) {
+      // one that waits for its cluster alone, too: without, synccheck calls its lanes divergent
       attributes[0].id = cudaLaunchAttributeClusterDimension;
       attributes[0].val.clusterDim.x = static_cast<unsigned>(given.workgroups);
       attributes[0].val.clusterDim.y = 1;
