@@ -6,8 +6,8 @@
 # BIN holds the suites (build/cuda/bin); REPORT gets sanitizers.log and one log for each run. A line for each run says
 # what became of it, its seconds and the tests that ran; the last line how many runs were clean. The exit code is 1
 # unless all were: a finding, a failed test, a filter that no test matches and a run out of time all count.
-# Environment: JOBS (all cores), LIMIT_EACH (200 s) for one run and LIMIT_ALL (400 s) for all: what is not done by then
-# is ended.
+# Environment: JOBS (all cores), LIMIT_EACH (300 s) for one run and LIMIT_ALL (400 s) for all: what is not done by then
+# is ended. ONLY: an extended regular expression, which runs, by tool and name: ONLY='^racecheck .*clusters'.
 set -euo pipefail
 [ $# = 2 ] || {
   echo "usage: bench/cuda_sanitize.sh BIN REPORT" >&2
@@ -24,12 +24,6 @@ for name in JOBS LIMIT_EACH LIMIT_ALL; do
     exit 2
   }
 done
-command -v compute-sanitizer > /dev/null || PATH=$PATH:/usr/local/cuda/bin
-command -v compute-sanitizer > /dev/null || {
-  echo "bench/cuda_sanitize.sh: compute-sanitizer is neither on the PATH nor in /usr/local/cuda/bin" >&2
-  exit 1
-}
-mkdir -p "$report"
 
 # Name, suite and GTest filter; those that take longest first, suites of many tests in slices that run side by side.
 # Every kernel family is here, every type of element that has code of its own, and ragged edges. Left out are
@@ -38,7 +32,11 @@ mkdir -p "$report"
 # - what strides and addresses change in clusters of fp16: bf16 has the same;
 # - of attention by warpgroups the one of many tiles, most of which is the reference: others have many, too;
 # - norms of rows that lie gigabytes apart: a shadow of all that memory;
-# - from racecheck, of clusters all but agreement with the reference and rows in turn: one test takes up to two minutes;
+# - from racecheck, of clusters all but agreement with the reference: one test takes up to three minutes;
+# - from racecheck, clusters whose places in LDS are used again: Compute Sanitizer 2025.3 does not take account of
+#   __syncwarp before one lane arrives at a barrier for all. (Seen with a kernel in which a warp reads what another writes
+#   in turns: hazards for every lane but the one that arrives, with __syncwarp or a shuffle before; none where all lanes
+#   arrive. So it is with the clusters' ring: made to arrive with all lanes, it has none.)
 # - from synccheck, clusters of more than 8 workgroups that follow each other on an SM: Compute Sanitizer 2025.3 mistakes
 #   barriers of their ninth and later workgroups for others, "Missing init" and "Missing wait". (Seen with a kernel in which
 #   one lane starts a barrier, arrives and waits: no error in clusters of 8, 25 to 51 in clusters of 9.)
@@ -47,20 +45,21 @@ suites() {
   local widths='softmax_widths*:softmax_mixed_types*:softmax_many_rows*'
   local values='softmax_special*:softmax_magnitudes*:softmax_nan_bits*'
   cat << END
-softmax_clusters_in_turn softmax_test softmax_clusters_in_turn.*
-norm_clusters_of_one_in_turn norm_test norm_clusters_in_turn.of_one_workgroup
-norm_clusters_of_one_residual_in_turn norm_test norm_clusters_in_turn.of_one_workgroup_with_residual
-norm_clusters_of_eight_in_turn norm_test norm_clusters_in_turn.of_eight_workgroups
-norm_clusters_memory_in_turn norm_test norm_clusters_in_turn.through_memory
 softmax_clusters_fp32_agree softmax_test softmax_clusters/0.agree*
 softmax_clusters_bf16_agree softmax_test softmax_clusters/2.agree*
 norm_clusters_rms_agree norm_test norm_clusters.rms_agree*
 norm_clusters_layer_agree norm_test norm_clusters.layer_agree*
 norm_clusters_memory_agree norm_test norm_clusters_with_workspace.agree*
+softmax_million softmax_test softmax_layout/*.a_million_columns
 softmax_clusters_fp32 softmax_test softmax_clusters/0.*-*.agree*:*.rows_have*
 softmax_clusters_bf16 softmax_test softmax_clusters/2.*-*.agree*
 softmax_clusters_over_8 softmax_test softmax_clusters/0.rows_have*
 softmax_clusters softmax_test softmax_cluster*-softmax_clusters/0.*:softmax_clusters/2.*:*.strides*:*_in_turn.*
+softmax_clusters_in_turn softmax_test softmax_clusters_in_turn.*
+norm_clusters_of_one_in_turn norm_test norm_clusters_in_turn.of_one_workgroup
+norm_clusters_of_one_residual_in_turn norm_test norm_clusters_in_turn.of_one_workgroup_with_residual
+norm_clusters_of_eight_in_turn norm_test norm_clusters_in_turn.of_eight_workgroups
+norm_clusters_memory_in_turn norm_test norm_clusters_in_turn.through_memory
 norm_clusters_strides norm_test norm_clusters*.strides*
 norm_clusters_over_8 norm_test norm_clusters.infinities*
 norm_clusters norm_test norm_cluster*-*.strides*:*.infinities*:norm_clusters_in_turn.*:norm_clusters.*agree*:norm_clusters_with_workspace.agree*
@@ -70,7 +69,7 @@ matmul_values matmul_values_test *
 group group_test *
 softmax_widths softmax_test $widths
 softmax_values softmax_test $values
-softmax softmax_test -softmax_cluster*:$widths:$values
+softmax softmax_test -softmax_cluster*:$widths:$values:*a_million_columns
 matmul_bf16 matmul_bf16_test *
 attention_decode attention_decode_bf16_test *
 attention_masks attention_masks_bf16_test *
@@ -101,9 +100,10 @@ runs() {
   suites | while read -r name suite filter; do
     for tool in racecheck memcheck initcheck synccheck; do
       case $tool:$name in
-        racecheck:*_clusters*_agree | racecheck:*_clusters*_in_turn) ;;
+        racecheck:*_clusters*_agree) ;;
         racecheck:*_clusters* | synccheck:*_over_8) continue ;;
       esac
+      [[ "$tool $name" =~ ${ONLY:-.} ]] || continue
       echo "$tool $name $suite $filter"
     done
   done
@@ -136,11 +136,22 @@ check() { # <tool> <name> <suite> <filter>
   echo "[cuda] $1 $2: $code, $((SECONDS - begin)) s, $ran tests, ${what% }"
   [ "$code" = clean ]
 }
+total=$(runs | wc -l)
+[ "$total" != 0 ] || {
+  echo "bench/cuda_sanitize.sh: ONLY is '${ONLY-}', which no run matches: they are 'TOOL NAME', 'racecheck lds' say" >&2
+  exit 2
+}
+command -v compute-sanitizer > /dev/null || PATH=$PATH:/usr/local/cuda/bin
+command -v compute-sanitizer > /dev/null || {
+  echo "bench/cuda_sanitize.sh: compute-sanitizer is neither on the PATH nor in /usr/local/cuda/bin" >&2
+  exit 1
+}
+mkdir -p "$report"
 export -f check
-export bin report LIMIT_EACH=${LIMIT_EACH:-200} LIMIT_ALL=${LIMIT_ALL:-400}
+export bin report LIMIT_EACH=${LIMIT_EACH:-300} LIMIT_ALL=${LIMIT_ALL:-400}
 export ends=$(($(date +%s) + LIMIT_ALL))
 # the filter's stars are for GTest
 runs | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -fc 'check "$@"' check | tee "$report/sanitizers.log" || true
-total=$(runs | wc -l) clean=$(grep -c ': clean, ' "$report/sanitizers.log" || true)
+clean=$(grep -c ': clean, ' "$report/sanitizers.log" || true)
 echo "[cuda] compute-sanitizer: $clean of $total runs clean in $SECONDS s" | tee -a "$report/sanitizers.log"
 [ "$clean" = "$total" ]

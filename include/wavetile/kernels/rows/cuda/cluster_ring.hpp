@@ -269,6 +269,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
       if (next < given.rows) {
         const float4 own =
             row.measure(part, next, filled.place, [&] { part.wait(filled.place, filled.turn); });
+        __syncwarp(); // all lanes have read of_row, which the arrival says
         if (lane == 0) {
           of_waves[seen.place * waves + wave] = own;
           instruction::arrive(measured(seen.place));
@@ -303,6 +304,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
       instruction::wait_for_phase(measured(at.place), at.turn & 1);
       const bool own = lane < waves;
       const float4 all = combine(of_waves[at.place * waves + (own ? lane : 0)], own);
+      __syncwarp(); // all lanes have read
       if (lane == 0)
         instruction::arrive(finished(at.place));
       if constexpr (Memory) {
@@ -356,6 +358,7 @@ WAVETILE_DEVICE WAVETILE_FORCE_INLINE void run_ring(unsigned char* memory, int64
         instruction::wait_for_phase_in_cluster(gathered(at.place), at.turn & 1);
         const bool own = lane < given.workgroups;
         all = combine(of_workgroups[at.place * most_clustered + (own ? lane : 0)], own);
+        __syncwarp(); // all lanes have read
         if (lane == 0 && sends)
           instruction::arrive_with_bytes(gathered(at.place), from_all);
       }
