@@ -119,6 +119,12 @@ TEST(lds_op, describes_instructions) {
     EXPECT_EQ(bytes_of(write_of(bytes)), bytes);
     EXPECT_TRUE(is_read(read_of(bytes)) && !is_read(write_of(bytes)));
   }
+  for (int bytes : {4, 8}) {
+    EXPECT_EQ(bytes_of(read2_of(bytes)), bytes);
+    EXPECT_EQ(bytes_of(write2_of(bytes)), bytes);
+    EXPECT_EQ(addresses_of(read2_of(bytes)) + addresses_of(write2_of(bytes)), 4);
+    EXPECT_TRUE(is_read(read2_of(bytes)) && !is_read(write2_of(bytes)));
+  }
   EXPECT_STREQ(name_of(lds_op::read_b128), "ds_read_b128");
   EXPECT_STREQ(name_of(lds_op::write2_b32), "ds_write2_b32");
 }

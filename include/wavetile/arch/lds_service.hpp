@@ -65,17 +65,52 @@ constexpr const char* name_of(lds_op op) {
   return names[static_cast<int>(op)];
 }
 
-/// The one-address read or write that moves `bytes` (1, 2, 4, 8, 12 or 16) per lane.
+namespace detail {
+
+/// Not `constexpr`: what is evaluated at compile time ends here with an error that shows the name,
+/// a host program that comes here ends.
+WAVETILE_HD inline void no_lds_instruction_moves_so_many_bytes() {
+#if !WAVETILE_DEVICE_PASS
+  __builtin_trap();
+#endif
+}
+
+} // namespace detail
+
+/// The one-address read or write that moves `bytes` (1, 2, 4, 8, 12 or 16; others do not compile)
+/// per lane.
 constexpr lds_op read_of(int bytes) {
-  return bytes == 1    ? lds_op::read_b8
-         : bytes == 2  ? lds_op::read_b16
-         : bytes == 4  ? lds_op::read_b32
-         : bytes == 8  ? lds_op::read_b64
-         : bytes == 12 ? lds_op::read_b96
-                       : lds_op::read_b128;
+  switch (bytes) {
+  case 1:
+    return lds_op::read_b8;
+  case 2:
+    return lds_op::read_b16;
+  case 4:
+    return lds_op::read_b32;
+  case 8:
+    return lds_op::read_b64;
+  case 12:
+    return lds_op::read_b96;
+  case 16:
+    break;
+  default:
+    detail::no_lds_instruction_moves_so_many_bytes();
+  }
+  return lds_op::read_b128;
 }
 constexpr lds_op write_of(int bytes) {
   return static_cast<lds_op>(static_cast<int>(read_of(bytes)) + 8);
+}
+
+/// The two-address read or write that moves `bytes` (4 or 8; others do not compile) per lane and
+/// address.
+constexpr lds_op read2_of(int bytes) {
+  if (bytes != 4 && bytes != 8)
+    detail::no_lds_instruction_moves_so_many_bytes();
+  return bytes == 4 ? lds_op::read2_b32 : lds_op::read2_b64;
+}
+constexpr lds_op write2_of(int bytes) {
+  return static_cast<lds_op>(static_cast<int>(read2_of(bytes)) + 8);
 }
 
 /// How the lanes of a wave are served for one address of one instruction: in `phases` groups, one

@@ -55,7 +55,8 @@ constexpr lds_access make_access2(lds_op op, const Map& map) {
 
 } // namespace detail
 
-/// A read of `bytes` (1, 2, 4, 8, 12, 16) per lane from `map(lane)`.
+/// A read of `bytes` (1, 2, 4, 8, 12, 16) per lane from `map(lane)`. Another number does not
+/// compile, here and below; one that is known at run time only ends the program.
 template <class Map>
 constexpr lds_access lds_read(int bytes, const Map& map) {
   return detail::make_access(read_of(bytes), map);
@@ -71,13 +72,13 @@ constexpr lds_access lds_write(int bytes, const Map& map) {
 /// from `map(lane, 0)` and `map(lane, 1)`.
 template <class Map>
 constexpr lds_access lds_read2(int bytes, const Map& map) {
-  return detail::make_access2(bytes == 4 ? lds_op::read2_b32 : lds_op::read2_b64, map);
+  return detail::make_access2(read2_of(bytes), map);
 }
 
 /// A two-address write of `bytes` (4 or 8) each to `map(lane, 0)` and `map(lane, 1)`.
 template <class Map>
 constexpr lds_access lds_write2(int bytes, const Map& map) {
-  return detail::make_access2(bytes == 4 ? lds_op::write2_b32 : lds_op::write2_b64, map);
+  return detail::make_access2(write2_of(bytes), map);
 }
 
 } // namespace wavetile
