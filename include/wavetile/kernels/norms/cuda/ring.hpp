@@ -3,9 +3,10 @@
 #pragma once
 
 #include <wavetile/kernels/norms/arithmetic.hpp>
-#include <wavetile/kernels/norms/cuda/cluster.hpp>
+#include <wavetile/kernels/norms/cuda/next_parameters.hpp>
 #include <wavetile/kernels/norms/stream.hpp>
 #include <wavetile/kernels/rows/cuda/cluster_ring.hpp>
+#include <wavetile/kernels/rows/cuda/sum_of_chains.hpp>
 
 #if WAVETILE_CUDA
 

@@ -2,7 +2,7 @@
 /// What a lane has of a row at a time goes into its running maximum and sum.
 #pragma once
 
-#include <wavetile/kernels/rows/cuda/cluster_part.hpp>
+#include <wavetile/kernels/rows/cuda/sum_of_chains.hpp>
 #include <wavetile/kernels/softmax/forward_math.hpp>
 #include <wavetile/kernels/softmax/forward_stream.hpp>
 

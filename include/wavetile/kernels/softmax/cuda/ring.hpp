@@ -2,7 +2,6 @@
 /// Softmax and log-softmax of long rows by clusters of workgroups that take them in turn.
 #pragma once
 
-#include <wavetile/kernels/rows/cuda/cluster_part.hpp>
 #include <wavetile/kernels/rows/cuda/cluster_ring.hpp>
 #include <wavetile/kernels/softmax/cuda/add_chunks.hpp>
 
