@@ -124,6 +124,12 @@ function(_wavetile_link_hip target)
   find_library(WAVETILE_HIP_LIBRARY amdhip64 HINTS ${root} PATH_SUFFIXES lib lib64
                DOC "The HIP runtime, libamdhip64.so")
   mark_as_advanced(WAVETILE_HIP_LIBRARY)
+  # A name without a folder is the linker's to find, or a target's.
+  if(IS_DIRECTORY "${WAVETILE_HIP_LIBRARY}"
+     OR (WAVETILE_HIP_LIBRARY MATCHES "^[^$]*/" AND NOT EXISTS "${WAVETILE_HIP_LIBRARY}"))
+    message(FATAL_ERROR "wavetile: WAVETILE_HIP_LIBRARY is '${WAVETILE_HIP_LIBRARY}', which is no file; allowed: the HIP "
+                        "runtime, a libamdhip64.so that is there (wavesim's once it is built)")
+  endif()
   if(WAVETILE_HIP_LIBRARY)
     target_link_libraries(${target} PRIVATE ${WAVETILE_HIP_LIBRARY})
   else()
@@ -134,11 +140,36 @@ function(_wavetile_link_hip target)
   endif()
 endfunction()
 
+# Those of a list that the library has no kernels for. Stops where that is all of them; beside one with kernels others
+# may stand, and operators refuse to run there.
+function(_wavetile_without_kernels architectures why out)
+  set(allowed gfx90a gfx942 gfx950 gfx9-4-generic) # those of include/wavetile/arch/targets.hpp
+  set(without)
+  foreach(architecture IN LISTS architectures)
+    string(REGEX REPLACE ":.*" "" name "${architecture}") # features, as in gfx942:sramecc+:xnack-
+    if(NOT name IN_LIST allowed AND NOT name MATCHES "^native$|[$]<")
+      list(APPEND without ${architecture})
+    endif()
+  endforeach()
+  if("${without}" STREQUAL "${architectures}")
+    list(JOIN architectures ", " text)
+    list(JOIN allowed ", " allowed)
+    message(FATAL_ERROR "wavetile: there are no kernels for '${text}', ${why}; allowed, with or without features, and "
+                        "with others beside: ${allowed}")
+  endif()
+  set(${out} "${without}" PARENT_SCOPE)
+endfunction()
+
 # Says once for each choice what device code is compiled for and why, and what a generic one leaves out. Without a
 # flag clang takes gfx906, which none of this is for, so a target of ours always has one.
 function(_wavetile_say_architectures architectures why)
+  _wavetile_without_kernels("${architectures}" "${why}" without)
   list(JOIN architectures ", " text)
   set(text "${text}, ${why}")
+  if(without)
+    list(JOIN without ", " without)
+    string(APPEND text "; there are no kernels for ${without}, operators refuse it")
+  endif()
   get_property(said GLOBAL PROPERTY WAVETILE_SAID_ARCHITECTURES)
   if("${text}" IN_LIST said)
     return()

@@ -43,6 +43,11 @@ function(wavetile_kernel_report target)
   set(options)
   if(arg_CONTRACT)
     cmake_path(ABSOLUTE_PATH arg_CONTRACT BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    get_source_file_property(generated ${arg_CONTRACT} GENERATED)
+    if(IS_DIRECTORY ${arg_CONTRACT} OR NOT (EXISTS ${arg_CONTRACT} OR generated))
+      message(FATAL_ERROR "wavetile_kernel_report(${target}): CONTRACT is '${arg_CONTRACT}', which is no file; allowed: a "
+                          "file that is there, or that a command of this folder makes")
+    endif()
     list(APPEND options --contract ${arg_CONTRACT})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${arg_CONTRACT}) # a new contract is checked, too
   endif()

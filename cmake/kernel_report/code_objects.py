@@ -16,6 +16,10 @@ EM_AMDGPU = 224
 LINE = re.compile(r"\s+([a-z]\w*)\s*(.*?)\s*// ([0-9A-F]+): ")
 
 
+class Unreadable(Exception):
+    """A file that kernels cannot be read from, or a compiler whose tools cannot read them."""
+
+
 @dataclasses.dataclass
 class Instruction:
     address: int
@@ -30,7 +34,7 @@ class Kernel:
     symbol: str
     name: str  # demangled, without parameters
     metadata: dict
-    code: list  # of Instruction, those of the symbol
+    code: list  # of Instruction, those of the symbol, without the padding behind it
 
     @property
     def opcodes(self):
@@ -45,6 +49,7 @@ class Kernel:
 class Tools:
     """The LLVM tools that belong to the compiler."""
 
+    compiler: str
     readelf: str
     objdump: str
     cxxfilt: str
@@ -54,11 +59,17 @@ class Tools:
     def of(compiler):
         """The tools that the compiler says are its own; those of another LLVM may not know gfx942."""
         names = ("llvm-readelf", "llvm-objdump", "llvm-cxxfilt", "clang-offload-bundler")
-        tools = [run(compiler, f"-print-prog-name={name}").strip() for name in names]
+        try:
+            tools = [run(compiler, f"-print-prog-name={name}").strip() for name in names]
+        except subprocess.CalledProcessError as error:
+            raise Unreadable(f"--compiler '{compiler}' does not say where its LLVM tools are; expected: a clang++, "
+                             "amdclang++ or hipcc") from error
         for name, tool in list(zip(names, tools))[:3]:
-            if shutil.which(tool) is None:
-                raise FileNotFoundError(f"{compiler} has no {name} beside it (install its llvm package)")
-        return Tools(*tools)
+            # A compiler that does not have the program says its bare name back, which PATH may know from another LLVM.
+            if tool == name or shutil.which(tool) is None:
+                raise Unreadable(f"--compiler '{compiler}' has no {name} beside it; expected: a clang++, amdclang++ or "
+                                 "hipcc with its llvm package")
+        return Tools(compiler, *tools)
 
 
 def run(*command):
@@ -128,6 +139,24 @@ def metadata_of(tools, path):
     return kernels
 
 
+def ends_of(tools, path):
+    """The address behind each symbol that has a size."""
+    symbol = re.compile(r"\s*\d+: ([0-9a-f]+)\s+(\d+) FUNC\s.*\s(\S+)$")
+    found = map(symbol.match, run(tools.readelf, "--symbols", "--wide", path).splitlines())
+    return {match[3]: int(match[1], 16) + int(match[2]) for match in found if match and match[2] != "0"}
+
+
+def own(code, end):
+    """Instructions without the padding that lies up to the next symbol: nothing from `end` on, or, where that is None
+    (assembly that gives its symbol no size), no trailing nops."""
+    if end is not None:
+        return [one for one in code if one.address < end]
+    count = len(code)
+    while count and code[count - 1].opcode in ("s_nop", "s_code_end"):
+        count -= 1
+    return code[:count]
+
+
 def instructions_of(tools, path, arch):
     """The instructions of each symbol in the order of their addresses."""
     code, current = {}, None
@@ -136,7 +165,8 @@ def instructions_of(tools, path, arch):
             current.append(Instruction(int(match[3], 16), match[1], match[2]))
         elif symbol := re.match(r"[0-9a-f]+ <(.+)>:$", line):
             current = code.setdefault(symbol[1], [])
-    return code
+    ends = ends_of(tools, path)
+    return {symbol: own(instructions, ends.get(symbol)) for symbol, instructions in code.items()}
 
 
 def demangle(tools, symbols):
@@ -174,9 +204,33 @@ def code_objects_of(tools, program, arch):
         yield from unbundle(data, arch)
 
 
+def why_of(error):
+    """The reason in what a tool printed, without the tool's name and the path that it was given."""
+    lines = [line for line in (error.stderr or "").splitlines() if "error" in line.lower()]
+    tool = pathlib.Path(error.cmd[0]).name
+    return f"{tool}: " + re.sub(r"^.*?error: ('[^']*': )?", "", lines[0], flags=re.IGNORECASE) if lines else f"{tool} fails"
+
+
 def kernels_of(tools, program, arch="gfx942"):
     """All kernels a program has for an architecture."""
-    result = []
+    try:
+        return list(read_kernels(tools, program, arch))
+    except subprocess.CalledProcessError as error:
+        if re.search("not a recognized processor|can't find target", error.stderr or ""):
+            raise Unreadable(f"--compiler '{tools.compiler}' makes no code for {arch}, its llvm-objdump does not know it; "
+                             f"expected: the compiler that made '{program}', and an architecture of its") from error
+        why = why_of(error)
+    except struct.error:
+        why = "a header points past the end"
+    except UnicodeDecodeError:
+        why = "a name in it is no text"
+    except KeyError as error:
+        why = f"a kernel without {error}"
+    raise Unreadable(f"'{program}' is damaged ({why}); expected: a HIP program, object, library, bundle or code object "
+                     f"for {arch}")
+
+
+def read_kernels(tools, program, arch):
     with tempfile.TemporaryDirectory() as folder:
         for index, code in enumerate(code_objects_of(tools, program, arch)):
             path = f"{folder}/{index}.co"
@@ -186,5 +240,4 @@ def kernels_of(tools, program, arch="gfx942"):
             names = demangle(tools, [note[".name"] for note in notes]) if notes else {}
             for note in notes:
                 symbol = note[".name"]
-                result.append(Kernel(symbol, without_parameters(names[symbol]), note, instructions.get(symbol, [])))
-    return result
+                yield Kernel(symbol, without_parameters(names[symbol]), note, instructions.get(symbol, []))

@@ -6,8 +6,8 @@
 Per kernel: registers, spills, private segment, LDS, waves a SIMD, the mix of instructions in all of it and in a pass
 of the hottest loop, and the least issue-to-wait distance of its loads. Needs Python 3.9 and the LLVM tools that
 belong to the compiler; no GPU. With --contract the exit code is 1 when a kernel breaks it (see contract.py);
---write-contract writes one that these kernels keep exactly. Exit code 2: bad arguments, no contract in that file, or
-no kernel found.
+--write-contract writes one that these kernels keep exactly. Exit code 2: bad arguments, no contract in that file, no
+kernel found, a damaged file, or a compiler whose tools cannot read its kernels.
 """
 
 import argparse
@@ -117,7 +117,7 @@ def main():
         if options.contract:
             return 0 if check(options.contract, reports, line) else 1
         return 0
-    except (contract.ContractError, UsageError, OSError) as error:
+    except (contract.ContractError, code_objects.Unreadable, UsageError, OSError) as error:
         print(f"kernel report: {error}", file=sys.stderr)
         return 2
 

@@ -155,30 +155,32 @@ std::string Findings::summary() const {
   if (findings_.empty())
     return {};
   std::string list;
-  std::size_t faults = 0, listed_notes = 0, notes = 0;
+  std::size_t faults = 0, harmless = 0, listed_notes = 0, notes = 0;
   for (std::size_t i = 0; i < findings_.size(); ++i) {
     const Finding& f = findings_[i];
     if (f.note && !notes_) {
       ++notes;
       continue;
     }
-    ++(f.note ? listed_notes : faults);
+    ++(f.note ? listed_notes : f.failing ? faults : harmless);
     list += fmt::format("  #{} {}: {}{}{}, {} {}{}\n", i + 1, name_of(f.check), f.what,
                         f.kernel.empty() ? "" : " in ", f.kernel, f.count,
                         f.count == 1 ? "time" : "times",
                         f.note      ? " (a note: legal, but odd)"
                         : f.failing ? ""
-                                    : " (does not count for the exit code)");
+                                    : " (harmless: does not count for the exit code)");
   }
   std::string text;
-  std::string found;
+  std::vector<std::string> found;
   if (faults != 0)
-    found = fmt::format("{} {}", faults, faults == 1 ? "fault" : "different faults");
+    found.push_back(fmt::format("{} {}", faults, faults == 1 ? "fault" : "different faults"));
+  if (harmless != 0)
+    found.push_back(
+        fmt::format("{} harmless {}", harmless, harmless == 1 ? "sighting" : "sightings"));
   if (listed_notes != 0)
-    found += fmt::format("{}{} {}", found.empty() ? "" : " and ", listed_notes,
-                         listed_notes == 1 ? "note" : "notes");
+    found.push_back(fmt::format("{} {}", listed_notes, listed_notes == 1 ? "note" : "notes"));
   if (!found.empty())
-    text += fmt::format("wavesim: the checks found {}\n{}", found, list);
+    text += fmt::format("wavesim: the checks found {}\n{}", fmt::join(found, " and "), list);
   if (notes != 0)
     text += fmt::format("wavesim: {} {} of legal but odd behaviour (WAVESIM_CHECK_NOTES=1 lists "
                         "them)\n",

@@ -34,7 +34,8 @@ struct Kernel {
   std::uint32_t lds_bytes = 0;     ///< static LDS
   std::uint32_t scratch_bytes = 0; ///< per lane
   std::uint32_t kernarg_bytes = 0;
-  std::uint32_t vgprs = 0, agprs = 0, sgprs = 0, max_workgroup = 1024;
+  std::uint32_t vgprs = 0, agprs = 0, sgprs = 0, max_workgroup = 1024; ///< vgprs, agprs: asked for
+  std::uint32_t used_registers = 0; ///< VGPRs and AGPRs together, as the metadata has them
   bool dynamic_stack = false;
   std::uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
   std::uint16_t properties = 0, kernarg_preload = 0;

@@ -86,6 +86,7 @@ private:
       throw std::runtime_error(
           fmt::format("kernel {}: its descriptor {} is missing", kernel->name, symbol));
     read_descriptor(it->second.address, *kernel);
+    kernel->used_registers = number32(node, ".vgpr_count", kernel->vgprs + kernel->agprs, 1024);
     return kernel;
   }
 

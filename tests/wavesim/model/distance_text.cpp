@@ -33,12 +33,13 @@ std::string pair_text(const LoopNest& nest, const LoadDistance& d) {
 
 std::string residency_text(const Residency& r) {
   if (r.groups == 0)
-    return fmt::format("{} registers, {} B LDS: not even one workgroup of {} waves fits",
-                       r.registers, grouped(r.lds), r.waves);
-  return fmt::format("{} registers, {} B LDS: {} workgroup{} of {} wave{} a compute unit, {} "
-                     "wave{} a SIMD (limit: {})",
-                     r.registers, grouped(r.lds), r.groups, r.groups == 1 ? "" : "s", r.waves,
-                     r.waves == 1 ? "" : "s", r.waves_per_simd(),
+    return fmt::format("{} registers allocated ({} used), {} B LDS: not even one workgroup of {} "
+                       "waves fits",
+                       r.registers, r.used_registers, grouped(r.lds), r.waves);
+  return fmt::format("{} registers allocated ({} used), {} B LDS: {} workgroup{} of {} wave{} a "
+                     "compute unit, {} wave{} a SIMD (limit: {})",
+                     r.registers, r.used_registers, grouped(r.lds), r.groups,
+                     r.groups == 1 ? "" : "s", r.waves, r.waves == 1 ? "" : "s", r.waves_per_simd(),
                      r.waves_per_simd() == 1 ? "" : "s", limit_name(r.limit));
 }
 
@@ -79,6 +80,7 @@ std::string distance_text(const LoopNest& nest, const SteadyLoop& steady, const 
 
 ordered_json residency_json(const Residency& r) {
   return {{"registers", r.registers},
+          {"registers_used", r.used_registers},
           {"lds_bytes", r.lds},
           {"waves_per_group", r.waves},
           {"groups_per_compute_unit", r.groups},

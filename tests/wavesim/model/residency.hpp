@@ -9,9 +9,12 @@ struct Kernel;
 
 struct Residency {
   unsigned registers = 0; ///< of one lane, as allocated
-  std::uint32_t lds = 0;  ///< of one workgroup, as allocated
-  unsigned waves = 1;     ///< of one workgroup
-  unsigned groups = 0;    ///< that fit one compute unit; 0: not even one
+  /// Of these, what the code uses. Where LDS allows few waves only, compilers ask for all registers
+  /// that so many leave.
+  unsigned used_registers = 0;
+  std::uint32_t lds = 0; ///< of one workgroup, as allocated
+  unsigned waves = 1;    ///< of one workgroup
+  unsigned groups = 0;   ///< that fit one compute unit; 0: not even one
   enum class Limit : std::uint8_t { waves, registers, lds } limit = Limit::waves;
 
   /// Waves that share a SIMD, rounded up.

@@ -1,8 +1,8 @@
 // faulty CODE FAULT: ends with exit code CODE after a kernel with that fault. FAULT is "race" (two
 // waves write different values to one dword of LDS), "same" (the same value: reported, but no
-// fault), "past" (a store behind an allocation), "stale" (a store to freed memory; another
-// allocation of its size has been made since), "odd" (a misaligned load: legal, a note), "odd_race"
-// (that and a race) or "none".
+// fault), "same_race" (both), "past" (a store behind an allocation), "stale" (a store to freed
+// memory; another allocation of its size has been made since), "odd" (a misaligned load: legal, a
+// note), "odd_race" (that and a race) or "none".
 #include <hip/hip_runtime.h>
 
 #include <cstdlib>
@@ -44,8 +44,12 @@ int main(int argc, char** argv) {
     load_misaligned<<<1, 1>>>(out);
     if (std::strcmp(argv[2], "odd_race") == 0)
       overlap<<<1, 128>>>(out, 1);
-  } else if (std::strcmp(argv[2], "race") == 0 || std::strcmp(argv[2], "same") == 0)
-    overlap<<<1, 128>>>(out, argv[2][0] == 'r');
+  } else if (std::strncmp(argv[2], "same", 4) == 0) {
+    overlap<<<1, 128>>>(out, 0);
+    if (std::strcmp(argv[2], "same_race") == 0)
+      overlap<<<1, 128>>>(out, 1);
+  } else if (std::strcmp(argv[2], "race") == 0)
+    overlap<<<1, 128>>>(out, 1);
   else
     store<<<1, 1>>>(out, std::strcmp(argv[2], "past") == 0 ? count : 0);
   if (std::strcmp(argv[2], "stale") == 0) {

@@ -1,7 +1,10 @@
 // Issue-to-wait distances: which wait needs a load, what lies in between, and the loops they are
-// looked for in.
+// looked for in; and what of a kernel fits a compute unit.
+#include "loader/code_object.hpp"
+#include "model/distance_text.hpp"
 #include "model/issue_cost.hpp"
 #include "model/load_waits.hpp"
+#include "model/residency.hpp"
 #include "model/wave_pace.hpp"
 #include "tests/harness.hpp"
 #include "tests/shell.hpp"
@@ -110,6 +113,38 @@ TEST(Distance, EveryMatrixInstructionTakesItsClocks) {
             (Distances{{0, 32}}));
 }
 
+// ------------------------------------------------------------------ residency
+
+Residency residency_of(std::uint32_t vgprs, std::uint32_t used, std::uint32_t lds) {
+  Kernel kernel;
+  kernel.vgprs = vgprs;
+  kernel.used_registers = used;
+  kernel.lds_bytes = lds;
+  return residency(kernel, 256, 0);
+}
+
+/// A compiler asks for as many registers as the waves that LDS allows leave.
+TEST(Residency, RegistersAskedForBeyondThoseUsedAreNotTheLimit) {
+  const Residency r = residency_of(104, 3, 16384);
+  EXPECT_EQ(r.groups, 4u);
+  EXPECT_EQ(r.registers, 104u);
+  EXPECT_EQ(r.used_registers, 3u);
+  EXPECT_EQ(r.limit, Residency::Limit::lds);
+  EXPECT_NE(residency_text(r).find("104 registers allocated (3 used), 16,384 B LDS"),
+            std::string::npos)
+      << residency_text(r);
+}
+
+TEST(Residency, Limits) {
+  using Limit = Residency::Limit;
+  EXPECT_EQ(residency_of(104, 97, 0).limit, Limit::registers);
+  EXPECT_EQ(residency_of(104, 3, 0).limit, Limit::registers); // asked for all the same
+  EXPECT_EQ(residency_of(104, 97, 16384).limit, Limit::registers);
+  EXPECT_EQ(residency_of(64, 64, 16384).limit, Limit::lds);
+  EXPECT_EQ(residency_of(64, 64, 8192).limit, Limit::waves);
+  EXPECT_EQ(residency_of(8, 0, 0).limit, Limit::waves);
+}
+
 // ------------------------------------------------------------------ compiled kernels
 
 class Ladder : public testing::Test {
@@ -136,6 +171,8 @@ TEST_F(Ladder, LoopAndWork) {
   EXPECT_EQ(loop["matrix_clocks"], 1024);
   EXPECT_GE(loop["clocks"], 1024);
   EXPECT_EQ(kernel["residency"]["groups_per_compute_unit"], 2);
+  EXPECT_EQ(kernel["residency"]["limit"], "LDS");
+  EXPECT_LT(kernel["residency"]["registers_used"], kernel["residency"]["registers"]);
   int global = 0, lds = 0;
   for (const json& load_of : loop["loads"]) {
     global += load_of["kind"] == "global";
