@@ -6,6 +6,18 @@
 #
 # hipify-perl is the one on PATH or, on Debian, the newest package of its newer suites, unpacked below build/hipify.
 set -euo pipefail
+if [ $# -gt 0 ]; then
+  case $1 in --help | -h)
+    if [ $# -eq 1 ]; then
+      echo "hipify.sh: shows what hipify-perl makes of port.cu and runs it; it takes no arguments but --help"
+      exit 0
+    fi
+    shift
+    ;;
+  esac
+  echo "hipify.sh: error: there is no argument '$1'; allowed: --help, or none" >&2
+  exit 2
+fi
 # shellcheck source=../../cmake/prepare.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/prepare.sh"
 prepare

@@ -3,10 +3,11 @@
 /// counted by wavesim when the program runs on it, checked against fp64 in any case. The first is
 /// wrong, as ported code is that takes a wave for a warp: it must be.
 ///
-/// Exit code: 0, 1 when a result is not what it should be or there is no device.
+/// Exit code: 0, 1 when a result is not what it should be or there is no device, 2 for an argument.
 #include "attention_ladder/kernels.hpp"
 #include "common/clocks.hpp"
 #include "common/device_array.hpp"
+#include "common/no_arguments.hpp"
 
 #include <wavetile/attention.hpp>
 
@@ -133,7 +134,11 @@ bool step_that_fails(const char* name, const inputs& data, const attention_step&
 
 } // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  if (const auto code = example::exit_of_arguments(
+          argc, argv, "attention_ladder",
+          "takes attention from a CUDA port to the library's, step by step"))
+    return *code;
   const inputs data;
   std::printf(
       "o = softmax(q k^T / 8) v, %d queries and keys of %d elements, bf16 to fp32. Clocks of "

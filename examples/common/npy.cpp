@@ -29,6 +29,7 @@ struct type_entry {
 constexpr std::array types{type_entry{element::float16, "f2", "float16", 2},
                            type_entry{element::float32, "f4", "float32", 4},
                            type_entry{element::float64, "f8", "float64", 8},
+                           type_entry{element::int8, "i1", "int8", 1},
                            type_entry{element::int32, "i4", "int32", 4},
                            type_entry{element::int64, "i8", "int64", 8},
                            type_entry{element::uint8, "u1", "uint8", 1},
@@ -143,7 +144,7 @@ private:
         if (descr.substr(1) == entry.code)
           return entry.type;
     fail("element type '" + descr +
-         "' is not supported, only little-endian float16/32/64, int32/64, uint8 and bool");
+         "' is not supported, only little-endian float16/32/64, int8/32/64, uint8 and bool");
   }
 
   const std::string& path_;
@@ -180,6 +181,10 @@ const char* name_of(element type) {
   return entry_of(type).name;
 }
 
+bool is_float(element type) {
+  return type == element::float16 || type == element::float32 || type == element::float64;
+}
+
 std::int64_t array::size() const {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape)
@@ -189,6 +194,8 @@ std::int64_t array::size() const {
 
 std::int64_t array::integer(std::int64_t i) const {
   switch (type) {
+  case element::int8:
+    return load<std::int8_t>(*this, i);
   case element::int32:
     return load<std::int32_t>(*this, i);
   case element::int64:

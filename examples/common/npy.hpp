@@ -10,12 +10,13 @@
 
 namespace npy {
 
-enum class element { float16, float32, float64, int32, int64, uint8, boolean };
+enum class element { float16, float32, float64, int8, int32, int64, uint8, boolean };
 
 /// Bytes of one element.
 std::size_t size_of(element type);
 /// NumPy's name: "float32", …
 const char* name_of(element type);
+bool is_float(element type);
 
 /// What a file holds: C order, little-endian.
 struct array {

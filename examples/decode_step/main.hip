@@ -4,9 +4,10 @@
 /// lets the queries see it. All lengths stay on the device, and nothing waits in between. The last
 /// step is checked against fp64.
 ///
-/// Exit code: 0, 1 when a result is wrong or there is no device.
+/// Exit code: 0, 1 when a result is wrong or there is no device, 2 for an argument.
 #include "common/device_array.hpp"
 #include "common/estimate.hpp"
+#include "common/no_arguments.hpp"
 
 #include <wavetile/attention_append.hpp>
 
@@ -84,7 +85,11 @@ double check_head(const bf16* got, const bf16* q, const bf16* k, const bf16* v, 
 
 } // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  if (const auto code = example::exit_of_arguments(
+          argc, argv, "decode_step",
+          "runs steps of a decoder over a cache with pages and compares with fp64"))
+    return *code;
   using example::check;
   using example::device_array;
   const std::int64_t q_row = q_heads * elements, kv_row = kv_heads * elements;

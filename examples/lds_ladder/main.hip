@@ -2,9 +2,10 @@
 /// Five ways to multiply the same matrices, and what the LDS has to do with each: counted by
 /// wavesim when the program runs on it, checked against fp64 in any case.
 ///
-/// Exit code: 0, 1 when a result is wrong or there is no device.
+/// Exit code: 0, 1 when a result is wrong or there is no device, 2 for an argument.
 #include "common/clocks.hpp"
 #include "common/device_array.hpp"
+#include "common/no_arguments.hpp"
 #include "lds_ladder/kernels.hpp"
 
 #include <wavetile/matmul.hpp>
@@ -81,7 +82,10 @@ bool step(const char* name, const inputs& data,
 
 } // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  if (const auto code = example::exit_of_arguments(
+          argc, argv, "lds_ladder", "takes a product from a CUDA port to matmul, step by step"))
+    return *code;
   const inputs data;
   std::printf("d = a b^T, %d x %d x %d, bf16 to fp32. Clocks of one compute unit, simulated: bank "
               "conflicts, all of LDS,\nand the least that the busiest unit takes.\n\n",

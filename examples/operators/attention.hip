@@ -10,13 +10,20 @@ namespace {
 
 using wavetile::make_view;
 
-/// A mask's extents with leading ones up to four axes.
-std::vector<std::int64_t> four_axes(const npy::array& mask, const std::string& path) {
-  if (mask.shape.empty() || mask.shape.size() > 4)
+/// A mask's extents with leading ones up to the four axes of the scores.
+std::vector<std::int64_t> four_axes(const npy::array& mask, const std::string& path,
+                                    const std::vector<std::int64_t>& scores) {
+  const auto refuse = [&] {
     throw npy::error(path + ": a mask of shape " + npy::shape_text(mask.shape) +
-                     " does not broadcast to batch, head, query, key");
+                     " does not broadcast to batch, head, query, key: " + npy::shape_text(scores));
+  };
+  if (mask.shape.empty() || mask.shape.size() > 4)
+    refuse();
   std::vector<std::int64_t> shape(4 - mask.shape.size(), 1);
   shape.insert(shape.end(), mask.shape.begin(), mask.shape.end());
+  for (std::size_t axis = 0; axis < 4; ++axis)
+    if (shape[axis] != 1 && shape[axis] != scores[axis])
+      refuse();
   return shape;
 }
 
@@ -51,8 +58,8 @@ auto view_of(T* data, const std::vector<std::int64_t>& shape) {
 template <class T>
 void run_attention(const attention_command& command) {
   const npy::array q = read_heads(command.q), k = read_heads(command.k), v = read_heads(command.v);
-  const example::device_array<T> device_q(elements_as<T>(q)), device_k(elements_as<T>(k)),
-      device_v(elements_as<T>(v));
+  const example::device_array<T> device_q(elements_as<T>(q, command.q)),
+      device_k(elements_as<T>(k, command.k)), device_v(elements_as<T>(v, command.v));
   const std::vector<std::int64_t> shape{q.shape[0], q.shape[1], q.shape[2], v.shape[3]};
   const std::vector<std::int64_t> lse_shape{q.shape[0], q.shape[2], q.shape[1]};
   // what belongs to no query stays zero
@@ -94,16 +101,18 @@ void run_attention(const attention_command& command) {
     run();
   } else {
     const npy::array mask = npy::read(command.mask);
-    const auto mask_shape = four_axes(mask, command.mask);
+    const auto mask_shape =
+        four_axes(mask, command.mask, {q.shape[0], q.shape[2], q.shape[1], k.shape[1]});
     if (mask.type == npy::element::boolean || mask.type == npy::element::uint8) {
-      const example::device_array<std::uint8_t> bytes(elements_as<std::uint8_t>(mask));
+      const example::device_array<std::uint8_t> bytes(
+          elements_as<std::uint8_t>(mask, command.mask));
       run(view_of(static_cast<const std::uint8_t*>(bytes.data()), mask_shape));
-    } else if (mask.type == npy::element::int32 || mask.type == npy::element::int64) {
+    } else if (!npy::is_float(mask.type)) {
       throw npy::error(command.mask +
                        ": a mask is of bool or uint8 (0 hides) or of floats (added), not " +
                        npy::name_of(mask.type));
     } else {
-      const example::device_array<float> numbers(elements_as<float>(mask));
+      const example::device_array<float> numbers(elements_as<float>(mask, command.mask));
       run(view_of(static_cast<const float*>(numbers.data()), mask_shape));
     }
   }

@@ -7,6 +7,7 @@
 #include <wavetile/core/convert.hpp>
 
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -15,18 +16,29 @@
 
 namespace operators {
 
-/// The elements as T. Floats are rounded to nearest even from fp32; an integer T takes the elements
-/// of an integer array only.
+/// What --dtype calls an integer type.
 template <class T>
-std::vector<T> elements_as(const npy::array& values) {
+std::string integer_name() {
+  return (std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T));
+}
+
+/// The elements of the file at `path` as T. Floats are rounded to nearest even from fp32; an
+/// integer T takes the elements of an integer array only.
+template <class T>
+std::vector<T> elements_as(const npy::array& values, const std::string& path) {
+  if (std::is_integral_v<T> && npy::is_float(values.type))
+    throw npy::error(path + ": elements of " + npy::name_of(values.type) + ", where " +
+                     integer_name<T>() + " is asked for; allowed: int8, int32, int64, uint8, bool");
   std::vector<T> result(static_cast<std::size_t>(values.size()));
   for (std::size_t i = 0; i < result.size(); ++i) {
     const auto index = static_cast<std::int64_t>(i);
     if constexpr (std::is_integral_v<T>) {
       const std::int64_t value = values.integer(index);
       if (!std::in_range<T>(value))
-        throw npy::error("element " + std::to_string(index) + " = " + std::to_string(value) +
-                         " does not fit the integer type asked for");
+        throw npy::error(path + ": element " + std::to_string(index) + " = " +
+                         std::to_string(value) + " does not fit in " + integer_name<T>() +
+                         ", allowed: " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                         std::to_string(std::numeric_limits<T>::max()));
       result[i] = static_cast<T>(value);
     } else if constexpr (std::is_same_v<T, double>)
       result[i] = values.number(index);

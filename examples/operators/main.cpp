@@ -68,6 +68,15 @@ bool is_operator(const CLI::App& app, std::string_view word) {
   return false;
 }
 
+/// The options of the operator on the command line, for what is none of them.
+std::string options_of(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* chosen : app.get_subcommands())
+    for (const CLI::Option* option : chosen->get_options())
+      names += (names.empty() ? "" : ", ") + option->get_name();
+  return names;
+}
+
 /// Whether every result has a file of its own; names two that do not.
 bool files_differ(std::initializer_list<std::pair<const char*, std::string>> results) {
   for (auto one = results.begin(); one != results.end(); ++one)
@@ -192,6 +201,10 @@ int main(int argc, char** argv) {
     return 2;
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    std::fprintf(stderr, "operators: error: %s; allowed: %s\n", error.what(),
+                 options_of(app).c_str());
+    return 2;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

@@ -50,18 +50,32 @@ struct chosen_steps {
 
 /// A file's array as matrices: rank 2, or 3 with `batch`.
 struct matrices {
+  enum axis { columns_axis = 1, rows_axis, batches_axis }; ///< counted from the last
+
   std::int64_t batches = 1, rows = 0, columns = 0;
   bool repeats = false; ///< one matrix for all products
+  std::string name;     ///< the file and its shape
 
-  matrices(const npy::array& file, const std::string& path, bool batch) {
+  matrices(const npy::array& file, const std::string& path, bool batch)
+      : name(path + ": an array of shape " + npy::shape_text(file.shape)) {
     const auto& shape = file.shape;
     if (shape.size() != 2 && !(batch && shape.size() == 3))
-      throw npy::error(path + ": an array of shape " + npy::shape_text(shape) + ", expected " +
+      throw npy::error(name + ", expected " +
                        (batch ? "a matrix or a stack of matrices" : "a matrix"));
     repeats = shape.size() == 2;
     batches = repeats ? 1 : shape[0];
     rows = shape[shape.size() - 2];
     columns = shape[shape.size() - 1];
+  }
+  /// Refuses an extent by the file's own axis; the library would name that of a view of rank 3.
+  void expect(const char* option, axis which, std::int64_t expected, const char* what) const {
+    const std::int64_t value = which == columns_axis ? columns
+                               : which == rows_axis  ? rows
+                                                     : batches;
+    if (value != expected && !(which == batches_axis && repeats))
+      throw npy::error(name + ", and axis " + std::to_string((repeats ? 2 : 3) - which) + " of " +
+                       option + " is " + std::to_string(value) +
+                       ", allowed: " + std::to_string(expected) + ", " + what);
   }
   template <class T>
   wavetile::view<T, 3> view_of(T* data, std::int64_t all) const {
@@ -80,12 +94,17 @@ void run_matmul(const matmul_command& command) {
   const std::int64_t batches = a_size.repeats ? b_size.batches : a_size.batches;
   const std::int64_t m = command.transpose_a ? a_size.columns : a_size.rows;
   const std::int64_t n = command.transpose_b ? b_size.rows : b_size.columns;
+  const std::int64_t k = command.transpose_a ? a_size.rows : a_size.columns;
+  b_size.expect("--b", command.transpose_b ? matrices::columns_axis : matrices::rows_axis, k,
+                command.transpose_a ? "the rows of --a" : "the columns of --a");
+  b_size.expect("--b", matrices::batches_axis, batches, "the matrices of --a");
 
   const activation which = activation_of(command.activation);
   if (which != activation::none && which != activation::relu && !std::is_same_v<bias_type, float>)
     throw npy::error("--activation " + command.activation +
                      " is for results of fp32 and smaller, not for --dtype " + command.type);
-  const example::device_array<T> a(elements_as<T>(a_file)), b(elements_as<T>(b_file));
+  const example::device_array<T> a(elements_as<T>(a_file, command.a)),
+      b(elements_as<T>(b_file, command.b));
   const example::device_array<D> d(static_cast<std::size_t>(batches * m * n));
   const auto d_view = wavetile::make_view(d.data(), batches, m, n);
   std::vector<bias_type> bias_values;
@@ -94,7 +113,7 @@ void run_matmul(const matmul_command& command) {
     if (file.shape != std::vector<std::int64_t>{n})
       throw npy::error(command.bias + ": a bias of shape " + npy::shape_text(file.shape) +
                        " for results with " + std::to_string(n) + " columns");
-    bias_values = elements_as<bias_type>(file);
+    bias_values = elements_as<bias_type>(file, command.bias);
   }
   const example::device_array<bias_type> bias{std::span<const bias_type>(bias_values)};
   const auto steps = wavetile::epilogue::chain(chosen_steps<bias_type>{bias.data(), which});
@@ -118,7 +137,10 @@ void run_matmul(const matmul_command& command) {
   } else {
     const npy::array file = npy::read(command.c);
     const matrices size(file, command.c, command.batch);
-    const example::device_array<D> c(elements_as<D>(file));
+    size.expect("--c", matrices::rows_axis, m, "the rows of the result");
+    size.expect("--c", matrices::columns_axis, n, "the columns of the result");
+    size.expect("--c", matrices::batches_axis, batches, "the matrices of the result");
+    const example::device_array<D> c(elements_as<D>(file, command.c));
     example::check(wavetile::matmul(a_view, b_view,
                                     size.view_of(static_cast<const D*>(c.data()), batches), d_view,
                                     options, nullptr, steps));

@@ -23,7 +23,7 @@ inline std::vector<float> column_numbers(const std::string& path, const char* wh
   if (file.shape.size() != 1 || file.shape[0] != columns)
     throw npy::error(path + ": a " + what + " of shape " + npy::shape_text(file.shape) +
                      ", the input has " + std::to_string(columns) + " columns");
-  return elements_as<float>(file);
+  return elements_as<float>(file, path);
 }
 
 template <wavetile::norm_kind Kind, class T>
@@ -31,7 +31,8 @@ class norm_of_files {
 public:
   norm_of_files(const norm_command& command, const npy::array& input)
       : command_(command), shape_(input.shape), columns_(shape_.empty() ? 1 : shape_.back()),
-        rows_(columns_ == 0 ? 0 : input.size() / columns_), x_(elements_as<T>(input)),
+        rows_(columns_ == 0 ? 0 : input.size() / columns_),
+        x_(elements_as<T>(input, command.input)),
         weight_(column_numbers(command.weight, "weight", columns_, 1)),
         bias_(column_numbers(command.bias, "bias", columns_, 0)) {}
 
@@ -99,7 +100,7 @@ private:
         throw npy::error(command_.residual + ": a residual of shape " +
                          npy::shape_text(residual.shape) + ", the input has " +
                          npy::shape_text(shape_));
-      const example::device_array<T> sum(elements_as<T>(residual));
+      const example::device_array<T> sum(elements_as<T>(residual, command_.residual));
       call(wavetile::norm_arrays{.x = matrix(x_),
                                  .y = matrix(y),
                                  .weight = weight(),

@@ -42,7 +42,7 @@ void run_reduce(const reduce_command& command, const npy::array& input, Op opera
     if (!disappears)
       shape.push_back(extent);
   }
-  const example::device_array<Input> x(elements_as<Input>(input));
+  const example::device_array<Input> x(elements_as<Input>(input, command.input));
   const example::device_array<Output> y(static_cast<std::size_t>(outer * inner));
   wavetile::device_info device;
   example::check(wavetile::stream_device(nullptr, device));
@@ -111,10 +111,7 @@ std::string default_type(const npy::array& values, const std::string& path) {
 void reduce_command::run() const {
   const npy::array values = npy::read(input);
   const std::string name = type.empty() ? default_type(values, input) : type;
-  const bool is_float = values.type == npy::element::float16 ||
-                        values.type == npy::element::float32 ||
-                        values.type == npy::element::float64;
-  if (is_float && name.starts_with("int"))
+  if (npy::is_float(values.type) && name.starts_with("int"))
     throw npy::error(input + ": elements of " + npy::name_of(values.type) + " are not reduced as " +
                      name + "; --dtype allows fp32, fp64, fp16, bf16 for them");
   if (name == "fp16")

@@ -67,7 +67,7 @@ struct extents {
 template <class T>
 void run_softmax(const softmax_command& command, const npy::array& input) {
   const extents size(input.shape);
-  const example::device_array<T> x(elements_as<T>(input));
+  const example::device_array<T> x(elements_as<T>(input, command.input));
   const example::device_array<T> y(x.size());
   const auto view_of = [&]<class E>(E* data) {
     return make_view(data, size.batches, size.queries, size.columns);
@@ -97,14 +97,15 @@ void run_softmax(const softmax_command& command, const npy::array& input) {
   const auto indices = broadcast_indices(mask, command.mask, input.shape);
   if (mask.type == npy::element::boolean || mask.type == npy::element::uint8) {
     const example::device_array<std::uint8_t> device_mask(
-        broadcast(elements_as<std::uint8_t>(mask), indices));
+        broadcast(elements_as<std::uint8_t>(mask, command.mask), indices));
     run(view_of(static_cast<const std::uint8_t*>(device_mask.data())));
-  } else if (mask.type == npy::element::int32 || mask.type == npy::element::int64) {
+  } else if (!npy::is_float(mask.type)) {
     throw npy::error(command.mask +
                      ": a mask is of bool or uint8 (0 hides) or of floats (added), not " +
                      npy::name_of(mask.type));
   } else {
-    const example::device_array<float> device_mask(broadcast(elements_as<float>(mask), indices));
+    const example::device_array<float> device_mask(
+        broadcast(elements_as<float>(mask, command.mask), indices));
     run(view_of(static_cast<const float*>(device_mask.data())));
   }
 }

@@ -1,8 +1,9 @@
 /// \file
 /// A kernel of one's own: started, counted where wavesim runs it, checked against fp64, and
-/// refused. Exit code: 0, 1 when a result is wrong or there is no device.
+/// refused. Exit code: 0, 1 when a result is wrong or there is no device, 2 for an argument.
 #include "common/clocks.hpp"
 #include "common/device_array.hpp"
+#include "common/no_arguments.hpp"
 #include "own_kernel/kernel.hpp"
 
 #include <cmath>
@@ -117,7 +118,11 @@ bool check_scales() {
 
 } // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  if (const auto code = example::exit_of_arguments(
+          argc, argv, "own_kernel",
+          "runs a kernel made of the library's parts and compares with fp64"))
+    return *code;
   std::printf(
       "q = (x w^T + bias) / scale in int8, a scale for each tile of 64 x 64; x, w: bf16. "
       "Clocks of one compute\nunit, simulated. Layout of tiles: %d bytes a row, %d chunks of "

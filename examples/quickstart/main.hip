@@ -1,6 +1,7 @@
 /// \file
 /// Runs each operator once on random data, compares it with fp64 and says what it moved. Exit code:
-/// 0 when every row passed, 1 when one failed or there is no device.
+/// 0 when every row passed, 1 when one failed or there is no device, 2 for an argument.
+#include "common/no_arguments.hpp"
 #include "quickstart/table.hpp"
 
 #include <wavetile/launch/device.hpp>
@@ -8,7 +9,10 @@
 #include <cstdio>
 #include <exception>
 
-int main() try {
+int main(int argc, char** argv) try {
+  if (const auto code = example::exit_of_arguments(
+          argc, argv, "quickstart", "runs each operator once and compares with fp64"))
+    return *code;
   wavetile::device_info device;
   example::check(wavetile::stream_device(nullptr, device));
   wavesim_counters counters;

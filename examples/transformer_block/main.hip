@@ -4,8 +4,9 @@
 /// then continued token by token over a cache with pages; every result is checked against fp64, and
 /// the continued ones against a prefill of the longer sequences.
 ///
-/// Exit code: 0, 1 when a result is wrong or there is no device.
+/// Exit code: 0, 1 when a result is wrong or there is no device, 2 for an argument.
 #include "common/estimate.hpp"
+#include "common/no_arguments.hpp"
 #include "transformer_block/block.hpp"
 
 #include <algorithm>
@@ -134,7 +135,10 @@ public:
 
 } // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  if (const auto code = example::exit_of_arguments(
+          argc, argv, "transformer_block", "runs a block made of operators and compares with fp64"))
+    return *code;
   const weights w;
   const array<bf16> x(normals(batch * whole * width, 0, 1, 7));
   const auto token = [](std::int64_t b, std::int64_t position) {

@@ -30,7 +30,7 @@ def header(shape, descr, order="False"):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
 
 
-CODES = {"<f2": "e", "<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "?", "|u1": "B"}
+CODES = {"<f2": "e", "<f4": "f", "<f8": "d", "|i1": "b", "<i4": "i", "<i8": "q", "|b1": "?", "|u1": "B"}
 
 
 def save(path, shape, values, descr="<f4"):
@@ -195,7 +195,8 @@ def test_matmul(folder):
             else:
                 values = [struct.unpack("<f", struct.pack("<f", source.gauss(0, 0.3)))[0]
                           for _ in range(size)]
-            save("%s/%s.npy" % (folder, name), shape, values, "<i4" if integer else "<f4")
+            descr = "<f4" if not integer else "|i1" if trans_a and name in "ab" else "<i4"
+            save("%s/%s.npy" % (folder, name), shape, values, descr)
             return [round_input(v) if rounded else v for v in values]
 
         stack = (count,) if batched else ()
@@ -288,6 +289,11 @@ def test_attention(folder):
                   "--output", folder + "/o2.npy", "--lengths", "4,10")
     check(outcome.returncode == 1 and "--lengths: 10, allowed: 0 to 9" in outcome.stderr,
           "attention with too long a length: " + outcome.stderr)
+    save(folder + "/keep.npy", (queries + 1, keys), [True] * (queries + 1) * keys, "|b1")
+    outcome = run("attention", "--q", folder + "/q.npy", "--k", folder + "/k.npy", "--v", folder + "/v.npy",
+                  "--output", folder + "/o2.npy", "--mask", folder + "/keep.npy")
+    check(outcome.returncode == 1 and "keep.npy: a mask of shape (6, 9) does not broadcast to batch, head, query, "
+          "key: (2, 4, 5, 9)" in outcome.stderr, "attention with too large a mask: " + outcome.stderr)
 
 
 def test_errors(folder):
@@ -319,12 +325,14 @@ def test_errors(folder):
     refused(1, "scale", *softmax_of(good), "--scale", "inf")
     refused(2, "--dtype", *softmax_of(good), "--dtype", "fp8")
     refused(2, "--output", "softmax", "--input", good)
+    refused(2, "--nonsense; allowed: --help, --input, --output, --dtype, --scale, --log, --mask, --causal",
+            *softmax_of(good), "--nonsense")
     reduce_of = ("reduce", "--input", good, "--output", "OUT", "--op")
     refused(2, "--op", *reduce_of, "median")
     refused(1, "--axis 2", *reduce_of, "sum", "--axis", "2")
     refused(1, "--dtype allows", *reduce_of, "sum", "--dtype", "int32")
     save(folder + "/large.npy", (1,), [2**40], "<i8")
-    refused(1, "does not fit", "reduce", "--input", folder + "/large.npy", "--output", "OUT",
+    refused(1, "large.npy: element 0 = 1099511627776 does not fit in int32", "reduce", "--input", folder + "/large.npy", "--output", "OUT",
             "--op", "sum", "--dtype", "int32")
     refused(1, "cannot be written", "softmax", "--input", good, "--output", folder + "/no/y.npy")
 
@@ -462,7 +470,34 @@ def test_matmul_errors(folder):
     save(folder + "/b.npy", (4, 5), [1.0] * 20)
     save(folder + "/stack.npy", (2, 3, 4), [1.0] * 24)
     a, b, stack = folder + "/a.npy", folder + "/b.npy", folder + "/stack.npy"
-    refused(1, "b.extent", "--a", a, "--b", b, "--output", "OUT")
+    # extents are named by the axes of the files, whatever views become of them
+    refused(1, "b.npy: an array of shape (4, 5), and axis 0 of --b is 4, allowed: 3, the columns of --a",
+            "--a", a, "--b", b, "--output", "OUT")
+    refused(1, "axis 1 of --b is 5, allowed: 2, the rows of --a", "--a", a, "--b", b, "--transa", "--transb",
+            "--output", "OUT")
+    refused(1, "axis 0 of --b is 4, allowed: 3, the columns of --a", "--a", a, "--b", b, "--batch", "--output", "OUT")
+    refused(1, "axis 1 of --b is 3, allowed: 4, the columns of --a", "--a", stack, "--b", stack, "--batch",
+            "--output", "OUT")
+    save(folder + "/three.npy", (3, 4, 2), [1.0] * 24)
+    save(folder + "/square.npy", (2, 2), [1.0] * 4)
+    save(folder + "/squares.npy", (3, 2, 2), [1.0] * 12)
+    refused(1, "axis 0 of --b is 3, allowed: 2, the matrices of --a", "--a", stack, "--b", folder + "/three.npy",
+            "--batch", "--output", "OUT")
+    scaled = ("--a", a, "--b", a, "--transb", "--output", "OUT", "--beta", "1", "--c")
+    refused(1, "a.npy: an array of shape (2, 3), and axis 1 of --c is 3, allowed: 2, the columns of the result",
+            *scaled, a)
+    refused(1, "axis 0 of --c is 4, allowed: 2, the rows of the result", *scaled, b)
+    refused(1, "axis 0 of --c is 3, allowed: 1, the matrices of the result", *scaled, folder + "/squares.npy", "--batch")
+    # integers: which file has none, which does not fit
+    refused(1, "a.npy: elements of float32, where int8 is asked for; allowed: int8, int32, int64, uint8, bool",
+            "--a", a, "--b", a, "--transb", "--output", "OUT", "--dtype", "int8")
+    save(folder + "/large.npy", (2, 3), [1, 2, 3, 300, 4, 5], "<i4")
+    save(folder + "/small.npy", (2, 3), [1, 2, 3, -128, 127, 5], "|i1")
+    refused(1, "large.npy: element 3 = 300 does not fit in int8, allowed: -128 to 127", "--a", folder + "/small.npy",
+            "--b", folder + "/large.npy", "--transb", "--output", "OUT", "--dtype", "int8")
+    refused(1, "square.npy: elements of float32, where int32 is asked for", "--a", folder + "/small.npy", "--b",
+            folder + "/small.npy", "--transb", "--output", "OUT", "--dtype", "int8", "--beta", "1", "--c",
+            folder + "/square.npy")
     refused(1, "expected a matrix", "--a", a, "--b", stack, "--output", "OUT")
     refused(1, "a bias of shape", "--a", a, "--b", a, "--transb", "--output", "OUT", "--bias", b)
     refused(1, "--activation", "--a", a, "--b", a, "--transb", "--output", "OUT", "--dtype", "fp64",

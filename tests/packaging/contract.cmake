@@ -1,0 +1,53 @@
+# The command of README.md that writes a first contract, to the letter but for files and the compiler, on the kernel of
+# that page: the table that it shows is printed, and the kernel keeps what was written.
+#   cmake -DSOURCE=<wavetile> -DWORK=<scratch folder> -DPYTHON=<python3> -DCOMPILER=<compiler> -DVERSION=<its version>
+#         -DPROGRAM=<program with the kernel> -P contract.cmake
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+file(READ ${SOURCE}/README.md text)
+if(NOT text MATCHES "\n    python3 (cmake/kernel_report/report\\.py [^\n]*)\n\n```\n([^`]*)```\n")
+  message(FATAL_ERROR "README.md has no line 'python3 cmake/kernel_report/report.py ...' with what it prints")
+endif()
+set(table "${CMAKE_MATCH_2}")
+separate_arguments(arguments UNIX_COMMAND "${CMAKE_MATCH_1}")
+foreach(pair IN ITEMS "cmake/kernel_report/report.py|${SOURCE}/cmake/kernel_report/report.py" "clang++-22|${COMPILER}"
+                      "my_kernels.json|${WORK}/my_kernels.json" "build/my_program|${PROGRAM}")
+  string(REPLACE "|" ";" pair "${pair}")
+  list(GET pair 0 shown)
+  list(GET pair 1 meant)
+  list(FIND arguments "${shown}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "the command of README.md has no ${shown}: ${arguments}")
+  endif()
+  list(REMOVE_AT arguments ${at})
+  list(INSERT arguments ${at} "${meant}")
+endforeach()
+step(write COMMAND ${PYTHON} ${arguments} --select column_sums)
+string(REPLACE "readme_column_sums::" "" printed "${write_output}")
+if(VERSION MATCHES "^22\\.") # registers are one compiler's, as in tests/codegen/shipped.json
+  expect_text("${printed}" "${table}")
+endif()
+set(check ${PYTHON} ${SOURCE}/cmake/kernel_report/report.py --compiler ${COMPILER} --table --select column_sums
+          --contract ${WORK}/my_kernels.json ${PROGRAM})
+step(keep COMMAND ${check})
+expect_text("${keep_output}" "1 kernels, 0 violations")
+
+# Of numbers, limits, as the page says.
+if(NOT text MATCHES "`(\"vgprs\": {\"most\": [0-9]+})`")
+  message(FATAL_ERROR "README.md shows no limit of vgprs")
+endif()
+set(limit "${CMAKE_MATCH_1}")
+file(READ ${WORK}/my_kernels.json contract)
+foreach(terms IN ITEMS "${limit}" "\"vgprs\": {\"most\": 1}")
+  string(REGEX REPLACE "\"vgprs\": [0-9]+" "${terms}" limited "${contract}")
+  file(WRITE ${WORK}/my_kernels.json "${limited}")
+  if(terms STREQUAL limit)
+    step(keep COMMAND ${check})
+    expect_text("${keep_output}" "1 kernels, 0 violations")
+  else()
+    step(broken FAILS COMMAND ${check})
+    expect_text("${broken_output}" "CONTRACT BROKEN: readme_column_sums::column_sums")
+  endif()
+endforeach()
