@@ -155,11 +155,9 @@ inline status check_append(attention_decode_call& call, append_pair* pairs, int 
       return outcome;
     for (int j = 0; j < count; ++j) {
       if (!pairs[j].from.empty() && share_memory(pairs[i].to, pairs[j].from))
-        return status::failure(status_code::overlapping, pairs[i].to.name, "overlaps ")
-            .append(pairs[j].from.name);
+        return overlap_failure(pairs[i].to, pairs[j].from, "apart");
       if (j < i && !pairs[j].to.empty() && share_memory(pairs[i].to, pairs[j].to))
-        return status::failure(status_code::overlapping, pairs[i].to.name, "overlaps ")
-            .append(pairs[j].to.name);
+        return overlap_failure(pairs[i].to, pairs[j].to, "apart");
     }
     const operand* const output = &pairs[i].to;
     const number_list length{"kv_length", options.kv_length, k.extent[0]};

@@ -17,13 +17,6 @@ inline bool vanishes(double factor, data_type a, data_type d) {
                                                        : static_cast<float>(factor) == 0;
 }
 
-/// "alpha: it is 0.5, …"
-inline status factor_failure(const char* name, double value, const char* why) {
-  char digits[32];
-  (void)__builtin_snprintf(digits, sizeof digits, "%g", value);
-  return status::failure(status_code::invalid_argument, name, "it is ").append(digits).append(why);
-}
-
 /// Numbers of the options that have no place in a problem.
 template <class Types>
 status check_factors(const matmul_options& options, bool has_c) {
@@ -35,27 +28,36 @@ status check_factors(const matmul_options& options, bool has_c) {
     if constexpr (is_same_v<typename Types::compute, int32_t>) {
       if (!(factor.value >= -2147483648.0 && factor.value <= 2147483647.0) ||
           static_cast<double>(static_cast<int32_t>(factor.value)) != factor.value)
-        return factor_failure(factor.name, factor.value,
-                              ", allowed: integers of 32 bits, as results are int32");
+        return kernels::number_failure(factor.name, factor.value,
+                                       ", allowed: integers of 32 bits, as results are int32");
     } else if constexpr (!is_same_v<typename Types::compute, double>) {
       if (is_finite(factor.value) && !is_finite(static_cast<float>(factor.value)))
-        return factor_failure(factor.name, factor.value,
-                              ", which is infinite in fp32; allowed: up to 3.4e38 in size");
+        return kernels::number_failure(
+            factor.name, factor.value,
+            ", which is infinite in fp32; allowed: up to 3.4e38 in size");
     }
   }
   if (!has_c && options.beta != 0)
-    return factor_failure("beta", options.beta,
-                          ", and there is no C to multiply it with; allowed: 0");
+    return kernels::number_failure("beta", options.beta,
+                                   ", and there is no C to multiply it with; allowed: 0");
   const struct {
-    const char *name, *kind_name;
+    const char *name, *kind_name, *option_name;
     const matmul_scale& scale;
-  } scales[] = {{"scale_a", "scale_a.kind", options.scale_a},
-                {"scale_b", "scale_b.kind", options.scale_b}};
+  } scales[] = {{"scale_a", "scale_a.kind", "options.scale_a", options.scale_a},
+                {"scale_b", "scale_b.kind", "options.scale_b", options.scale_b}};
   for (const auto& one : scales) {
     if (const status outcome = check_enumerator(one.kind_name, one.scale.kind, scale_kind::outer,
                                                 "none, tensor, outer");
         !outcome)
       return outcome;
+    if (Types::block_scaled) { // `name` is an argument of that call
+      if (one.scale.kind != scale_kind::none || one.scale.data != nullptr)
+        return status::failure(status_code::invalid_argument, one.option_name, "its kind is ")
+            .append(name_of(one.scale.kind))
+            .append(one.scale.data != nullptr ? ", and there are data" : "")
+            .append("; allowed: none without data, as blocks have scales of their own");
+      continue;
+    }
     if (one.scale.kind == scale_kind::none && one.scale.data != nullptr)
       return status::failure(status_code::invalid_argument, one.name,
                              "its kind is none, and there are data; allowed: tensor, outer");
@@ -90,10 +92,43 @@ inline status check_scale_array(const char* name, const matmul_scale& scale, int
   return kernels::share_memory(d, array) ? kernels::overlap_failure(d, array, "apart") : status{};
 }
 
-/// `prepare(arguments)` fills what only a relative of matmul has.
-template <matmul_choice Choice, class Types, class Prepare>
+/// Whether calls of `call` with `Choice` have code for the kernel that their options name; the
+/// choice is `Choice` where they name none.
+template <matmul_choice Choice>
+status check_code(const char* call, matmul_choice& choice) {
+  const bool named = choice != matmul_choice::automatic;
+  if (Choice != matmul_choice::automatic) {
+    if (named && choice != Choice)
+      return status::failure(status_code::invalid_argument, "kernel", "it is ")
+          .append(name_of(choice))
+          .append(", and this call has code for ")
+          .append(name_of(Choice))
+          .append(" only");
+    choice = Choice;
+  } else if (named && !in_every_call(choice)) {
+    return status::failure(status_code::invalid_argument, "kernel", "it is ")
+        .append(name_of(choice))
+        .append(", which only calls of ")
+        .append(call)
+        .append("<matmul_choice::")
+        .append(name_of(choice))
+        .append("> have code for; allowed here: large, middle, compact, skinny");
+  }
+  return {};
+}
+
+/// What only a relative of matmul has: nothing.
+struct matmul_alone {
+  /// Its arrays, after those of matmul.
+  status check(const kernels::matmul_call&) const { return {}; }
+  template <class Arguments>
+  void prepare(Arguments&) const {}
+};
+
+/// `relative`: as `matmul_alone`.
+template <matmul_choice Choice, class Types, class Relative>
 status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipStream_t stream,
-                 const typename Types::epilogue& steps, const Prepare& prepare) {
+                 const typename Types::epilogue& steps, const Relative& relative) {
   using namespace kernels;
   matmul_problem& problem = call.problem;
   const auto& extents = call.problem;
@@ -116,6 +151,8 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
     problem.k = 0;
   if (const status outcome = check_product(call); !outcome)
     return outcome;
+  if (const status outcome = relative.check(call); !outcome)
+    return outcome;
   const epilogue::output_shape shape{problem.batches, problem.m,
                                      problem.n / problem.columns_per_output, &call.d};
   if (const status outcome = steps.check(shape); !outcome)
@@ -133,21 +170,8 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
 
   if (const status outcome = find_choice(options.kernel, problem.choice); !outcome)
     return outcome;
-  if (Choice != matmul_choice::automatic) {
-    if (problem.choice != matmul_choice::automatic && problem.choice != Choice)
-      return status::failure(status_code::invalid_argument, "kernel", "it is ")
-          .append(options.kernel)
-          .append(", and this call has code for ")
-          .append(name_of(Choice))
-          .append(" only");
-    problem.choice = Choice;
-  } else if (problem.choice != matmul_choice::automatic && !in_every_call(problem.choice)) {
-    return status::failure(status_code::invalid_argument, "kernel", "it is ")
-        .append(options.kernel)
-        .append(", which only calls of matmul<matmul_choice::")
-        .append(options.kernel)
-        .append("> have code for; allowed here: large, middle, compact, skinny");
-  }
+  if (const status outcome = check_code<Choice>("matmul", problem.choice); !outcome)
+    return outcome;
   problem.splits = options.splits;
   problem.workspace_bytes = options.memory.bytes;
   device_info device;
@@ -195,7 +219,7 @@ status matmul_of(kernels::matmul_call& call, const matmul_options& options, hipS
   arguments.split_k = chosen.split_k;
   arguments.partials = options.memory.data;
   set_order(arguments, chosen, problem, device);
-  prepare(arguments);
+  relative.prepare(arguments);
   if (const status outcome = launch_product<Choice>(chosen, problem, arguments, stream); !outcome)
     return outcome;
   return chosen.splits > 1 ? launch_combine(arguments, chosen.splits, stream) : status{};
@@ -215,16 +239,16 @@ status matmul_of_views(const view<A, Rank>& a, const view<B, Rank>& b, const vie
   using td = storage_or_self_t<D>;
   using tc = storage_or_self_t<C>;
   if constexpr (!are_matmul_inputs<ta, ta>()) {
-    return kernels::unsupported_element(
-        "a", kernels::type_name<A>(), "fp64, fp32, fp16, bf16, int8, " WAVETILE_DETAIL_MATMUL_FP8);
+    return kernels::unsupported_element("a", kernels::type_name<A>(),
+                                        matmul_input_names(WAVETILE_CUDA));
   } else if constexpr (!are_matmul_inputs<ta, tb>()) {
     return kernels::unsupported_element("b", kernels::type_name<B>(),
-                                        is_matmul_fp8_v<ta> ? matmul_fp8_types
+                                        is_matmul_fp8<ta>() ? matmul_fp8_names(WAVETILE_CUDA)
                                                             : kernels::type_name<A>());
   } else if constexpr (!is_matmul_result<ta, td>()) {
-    return kernels::unsupported_element("d", kernels::type_name<D>(), matmul_results<ta>());
-  } else if constexpr (!is_same_v<tc, td> &&
-                       !(is_any_of_v<tc, float, fp16, bf16> && !is_any_of_v<td, double, int32_t>)) {
+    return kernels::unsupported_element(
+        "d", kernels::type_name<D>(), matmul_result_names(numeric_traits<ta>::type, WAVETILE_CUDA));
+  } else if constexpr (!is_matmul_addend<tc, td>()) {
     return kernels::unsupported_element("c", kernels::type_name<C>(),
                                         is_any_of_v<td, double, int32_t>
                                             ? kernels::type_name<D>()
@@ -238,7 +262,7 @@ status matmul_of_views(const view<A, Rank>& a, const view<B, Rank>& b, const vie
     call.has_c = c != nullptr;
     if (c != nullptr)
       call.c = kernels::describe("c", *c);
-    return matmul_of<Choice, types>(call, options, stream, steps, [](const auto&) {});
+    return matmul_of<Choice, types>(call, options, stream, steps, matmul_alone{});
   }
 }
 

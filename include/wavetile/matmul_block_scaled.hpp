@@ -8,29 +8,64 @@ namespace wavetile {
 
 namespace detail {
 
-/// One number for each row or block of columns, and each block of k, of every batch.
+/// What a product with scales of blocks has more than one without.
 template <int Rank>
-status check_block_scales(const char* name, const view<const float, Rank>& scales, int64_t batches,
-                          int64_t rows, int64_t blocks, bool read, const kernels::operand& d) {
-  const kernels::operand array = kernels::describe(name, scales);
-  const int64_t expected[] = {batches, rows, blocks};
-  for (int axis = 0; axis < Rank; ++axis)
-    if (array.extent[axis] != expected[axis + 3 - Rank])
-      return status::failure(status_code::unsupported_shape,
-                             kernels::member_name(array, "extent", axis).c_str(),
-                             array.extent[axis], "")
-          .append(expected[axis + 3 - Rank])
-          .append(Rank == 3 && axis == 0 ? ", the batches of d" : ", one for each block of 128");
-  if (!read || array.empty() || d.empty())
-    return {};
-  if (array.data == nullptr)
-    return status::failure(status_code::null_pointer, name, "null pointer to scales");
-  const auto address = reinterpret_cast<uintptr_t>(array.data);
-  if (address % sizeof(float) != 0)
-    return status::failure(status_code::misaligned, name, static_cast<int64_t>(address),
-                           "a multiple of 4 bytes, the size of an element");
-  return kernels::share_memory(d, array) ? kernels::overlap_failure(d, array, "apart") : status{};
-}
+struct block_scales {
+  const view<const float, Rank>& a;
+  const view<const float, Rank>& b;
+
+  /// One number for each row or block of columns, and each block of k, of every batch.
+  status check_array(const char* name, const view<const float, Rank>& scales, int64_t rows,
+                     const char* rows_text, int64_t k, const kernels::matmul_call& call) const {
+    const kernels::operand array = kernels::describe(name, scales);
+    if (const status outcome = kernels::check_extents(array); !outcome)
+      return outcome;
+    const struct {
+      int64_t extent;
+      const char* of_what;
+    } expected[] = {{call.problem.batches, ", the batches of d"},
+                    {rows, rows_text},
+                    {divide_up(k, int64_t{scale_block}), ", the blocks of 128 of k"}};
+    for (int axis = 0; axis < Rank; ++axis)
+      if (const auto& wanted = expected[axis + 3 - Rank]; array.extent[axis] != wanted.extent)
+        return status::failure(status_code::unsupported_shape,
+                               kernels::member_name(array, "extent", axis).c_str(),
+                               array.extent[axis], "")
+            .append(wanted.extent)
+            .append(wanted.of_what);
+    if (call.problem.k == 0 || array.empty() || call.d.empty())
+      return {};
+    kernels::operand numbers = array; // which may be any step apart, each a row of one
+    numbers.rank = Rank + 1;
+    numbers.extent[Rank] = numbers.stride[Rank] = 1;
+    if (const status outcome = kernels::check_access(numbers); !outcome)
+      return outcome;
+    return kernels::share_memory(call.d, numbers)
+               ? kernels::overlap_failure(call.d, numbers, "apart")
+               : status{};
+  }
+  /// `call.problem.k` is 0 where nothing is read.
+  status check(const kernels::matmul_call& call) const {
+    const matmul_problem& problem = call.problem;
+    const int64_t k = call.a.extent[call.transpose_a ? Rank - 2 : Rank - 1];
+    if (const status outcome = check_array("scale_a", a, problem.m, ", the rows of op(A)", k, call);
+        !outcome)
+      return outcome;
+    return check_array("scale_b", b, divide_up(problem.n, int64_t{scale_block}),
+                       ", the blocks of 128 columns of op(B)", k, call);
+  }
+  template <class Arguments>
+  void prepare(Arguments& arguments) const {
+    arguments.scale_a = a.data;
+    arguments.scale_b = b.data;
+    for (int axis = 0; axis < 2; ++axis) {
+      arguments.scale_step_a[axis] = a.stride[Rank - 2 + axis];
+      arguments.scale_step_b[axis] = b.stride[Rank - 2 + axis];
+    }
+    arguments.scale_batch_a = Rank == 3 ? a.stride[0] : 0;
+    arguments.scale_batch_b = Rank == 3 ? b.stride[0] : 0;
+  }
+};
 
 template <class A, class B, class C, class D, int Rank, class Epilogue>
 status matmul_block_scaled_of(const view<A, Rank>& a, const view<const float, Rank>& scale_a,
@@ -46,17 +81,18 @@ status matmul_block_scaled_of(const view<A, Rank>& a, const view<const float, Ra
   using tb = kernels::storage_or_self_t<B>;
   using tc = kernels::storage_or_self_t<C>;
   using td = kernels::storage_or_self_t<D>;
-  constexpr const char* allowed = matmul_fp8_types;
+  constexpr const char* allowed = matmul_fp8_names(false);
   if constexpr (WAVETILE_CUDA) {
     return status::failure(status_code::wrong_architecture, "device",
                            "matmul_block_scaled has code for AMD GPUs only");
-  } else if constexpr (!is_matmul_fp8_v<ta>) {
+  } else if constexpr (!is_matmul_fp8<ta>()) {
     return kernels::unsupported_element("a", kernels::type_name<A>(), allowed);
-  } else if constexpr (!is_matmul_fp8_v<tb>) {
+  } else if constexpr (!is_matmul_fp8<tb>()) {
     return kernels::unsupported_element("b", kernels::type_name<B>(), allowed);
   } else if constexpr (!is_matmul_result<ta, td>()) {
-    return kernels::unsupported_element("d", kernels::type_name<D>(), matmul_results<ta>());
-  } else if constexpr (!is_same_v<tc, td> && !is_any_of_v<tc, float, fp16, bf16>) {
+    return kernels::unsupported_element("d", kernels::type_name<D>(),
+                                        matmul_result_names(numeric_traits<ta>::type, false));
+  } else if constexpr (!is_matmul_addend<tc, td>()) {
     return kernels::unsupported_element("c", kernels::type_name<C>(),
                                         "fp32, fp16, bf16, or the type of d");
   } else {
@@ -68,34 +104,8 @@ status matmul_block_scaled_of(const view<A, Rank>& a, const view<const float, Ra
     call.has_c = c != nullptr;
     if (c != nullptr)
       call.c = kernels::describe("c", *c);
-    constexpr int rows = Rank - 2, columns = Rank - 1;
-    const int64_t batches = kernels::batch_count(call.d);
-    const int64_t m = a.extent[options.transpose_a ? columns : rows];
-    const int64_t k = a.extent[options.transpose_a ? rows : columns];
-    const int64_t n = b.extent[options.transpose_b ? rows : columns];
-    const auto blocks = [](int64_t count) {
-      return count > 0 ? divide_up(count, int64_t{scale_block}) : 0;
-    };
-    const bool read = !vanishes(options.alpha, data_type::fp8_e4m3_fnuz, data_type::fp32);
-    if (const status outcome =
-            check_block_scales("scale_a", scale_a, batches, m, blocks(k), read, call.d);
-        !outcome)
-      return outcome;
-    if (const status outcome =
-            check_block_scales("scale_b", scale_b, batches, blocks(n), blocks(k), read, call.d);
-        !outcome)
-      return outcome;
-    return matmul_of<matmul_choice::middle, types>(
-        call, options, stream, steps, [&](kernels::matmul_arguments<types>& arguments) {
-          arguments.scale_a = scale_a.data;
-          arguments.scale_b = scale_b.data;
-          for (int axis = 0; axis < 2; ++axis) {
-            arguments.scale_step_a[axis] = scale_a.stride[rows + axis];
-            arguments.scale_step_b[axis] = scale_b.stride[rows + axis];
-          }
-          arguments.scale_batch_a = Rank == 3 ? scale_a.stride[0] : 0;
-          arguments.scale_batch_b = Rank == 3 ? scale_b.stride[0] : 0;
-        });
+    return matmul_of<matmul_choice::middle, types>(call, options, stream, steps,
+                                                   block_scales<Rank>{scale_a, scale_b});
   }
 }
 
@@ -105,7 +115,7 @@ status matmul_block_scaled_of(const view<A, Rank>& a, const view<const float, Ra
 ///              scale_a(i, s) scale_b(j / 128, s) sum over k in s of op(A)(i, k) op(B)(k, j)).
 ///
 /// a, b: fnuz fp8, any two of them; d as for `matmul`, of which options, batches (views of rank 3),
-/// parts of k and errors are the same, but that `scale_a` and `scale_b` of the options are not used
+/// parts of k and errors are the same, but that `scale_a` and `scale_b` of the options stay empty
 /// and the kernel is `middle`; parts of k are whole blocks. scale_a: M x ceil(K / 128) numbers;
 /// scale_b: ceil(N / 128) x ceil(K / 128); a matrix of each for each batch; any strides, 0
 /// included; apart from d. Sums of a block are exact to matmul's error, scaled sums are added in

@@ -26,8 +26,8 @@ status describe_item(kernels::matmul_call& call, const matmul_item<A, B, D>& ite
   call.has_c = !vanishes(options.beta, numeric_traits<typename Types::a>::type,
                          numeric_traits<typename Types::d>::type);
   if (call.has_c && item.c.data == nullptr && !call.d.empty())
-    return factor_failure("beta", options.beta,
-                          ", and there is no C to multiply it with; allowed: 0");
+    return kernels::number_failure("beta", options.beta,
+                                   ", and there is no C to multiply it with; allowed: 0");
   if (call.has_c)
     call.c = kernels::describe("c", item.c);
   call.transpose_a = options.transpose_a;
@@ -125,26 +125,12 @@ matmul_plan plan_of_list(const matmul_item<A, B, D>* items, int64_t count,
   matmul_plan result;
   result.outcome = largest.named;
   matmul_choice choice = largest.choice;
-  if (Choice != matmul_choice::automatic) {
-    if (choice != matmul_choice::automatic && choice != Choice)
-      result.outcome = status::failure(status_code::invalid_argument, "kernel", "it is ")
-                           .append(options.kernel)
-                           .append(", and this call has code for ")
-                           .append(name_of(Choice))
-                           .append(" only");
-    choice = Choice;
-  } else if (choice != matmul_choice::automatic && !in_every_call(choice)) {
-    result.outcome = status::failure(status_code::invalid_argument, "kernel", "it is ")
-                         .append(options.kernel)
-                         .append(", which only calls with it as template argument have code for");
-  }
   const target& facts = device.facts();
-  if (const status fits = check_forced(largest, facts, largest.m, choice); !fits)
-    result.outcome = fits;
-  if (const status fits = check_types(largest, facts); !fits)
-    result.outcome = fits;
-  if (result.outcome.ok())
-    result.outcome = check_device(device);
+  const status code = check_code<Choice>("matmul_grouped", choice);
+  for (const status& outcome : {code, check_device(device), check_types(largest, facts),
+                                check_forced(largest, facts, largest.m, choice)})
+    if (result.outcome.ok())
+      result.outcome = outcome;
   const int64_t cus = device.cu_count > 0 ? device.cu_count : 1;
   constexpr int accumulator = static_cast<int>(sizeof(typename Types::accumulator));
   const bool product = !vanishes(options.alpha, largest.a, largest.d);

@@ -18,51 +18,31 @@
 
 namespace wavetile::detail {
 
-/// The 8-bit floats that devices of this build multiply: FNUZ on AMD's, OCP on NVIDIA's.
-#if WAVETILE_CUDA
+/// `kernels/matmul/element_types.hpp` for the devices of this build, also of types that the library
+/// does not know.
 template <class T>
-inline constexpr bool is_matmul_fp8_v = is_any_of_v<T, fp8_e4m3_ocp, fp8_e5m2_ocp>;
-#define WAVETILE_DETAIL_MATMUL_FP8 "fp8_e4m3_ocp, fp8_e5m2_ocp"
-#else
-template <class T>
-inline constexpr bool is_matmul_fp8_v = is_any_of_v<T, fp8_e4m3_fnuz, fp8_e5m2_fnuz>;
-#define WAVETILE_DETAIL_MATMUL_FP8 "fp8_e4m3_fnuz, fp8_e5m2_fnuz"
-#endif
-/// For messages.
-inline constexpr const char* matmul_fp8_types = WAVETILE_DETAIL_MATMUL_FP8;
-
-/// Inputs that are multiplied with each other.
+constexpr bool is_matmul_fp8() {
+  if constexpr (numeric<T>)
+    return is_matmul_fp8(numeric_traits<T>::type, WAVETILE_CUDA);
+  return false;
+}
 template <class A, class B>
 constexpr bool are_matmul_inputs() {
-  return (is_same_v<A, B> && is_any_of_v<A, double, float, fp16, bf16, int8_t>) ||
-         (is_matmul_fp8_v<A> && is_matmul_fp8_v<B>);
+  if constexpr (numeric<A> && numeric<B>)
+    return are_matmul_inputs(numeric_traits<A>::type, numeric_traits<B>::type, WAVETILE_CUDA);
+  return false;
 }
-
-/// Results that products of `A` have.
 template <class A, class D>
 constexpr bool is_matmul_result() {
-  if constexpr (is_any_of_v<A, double, float>)
-    return is_same_v<A, D>;
-  else if constexpr (is_any_of_v<A, fp16, bf16>)
-    return is_any_of_v<D, float, fp16, bf16> || is_matmul_fp8_v<D> || is_same_v<D, int8_t>;
-  else if constexpr (is_same_v<A, int8_t>)
-    return is_any_of_v<D, int32_t, float, fp16, bf16, int8_t>;
-  else
-    return is_any_of_v<D, float, fp16, bf16, int8_t> || is_matmul_fp8_v<D>;
+  if constexpr (numeric<A> && numeric<D>)
+    return is_matmul_result(numeric_traits<A>::type, numeric_traits<D>::type, WAVETILE_CUDA);
+  return false;
 }
-
-template <class A>
-constexpr const char* matmul_results() {
-  if constexpr (is_same_v<A, double>)
-    return "fp64";
-  else if constexpr (is_same_v<A, float>)
-    return "fp32";
-  else if constexpr (is_any_of_v<A, fp16, bf16>)
-    return "fp32, fp16, bf16, int8, " WAVETILE_DETAIL_MATMUL_FP8;
-  else if constexpr (is_same_v<A, int8_t>)
-    return "int32, fp32, fp16, bf16, int8";
-  else
-    return "fp32, fp16, bf16, int8, " WAVETILE_DETAIL_MATMUL_FP8;
+template <class C, class D>
+constexpr bool is_matmul_addend() {
+  if constexpr (numeric<C> && numeric<D>)
+    return is_matmul_addend(numeric_traits<C>::type, numeric_traits<D>::type);
+  return false;
 }
 
 /// Calls `run.operator()<OrderA, OrderB>()` for the orders of a problem.

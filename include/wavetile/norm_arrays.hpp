@@ -201,13 +201,9 @@ inline bool step_in_bytes(int64_t elements, int element_bytes, int32_t& step) {
 inline status check_option(const char* name, float value, bool zero_allowed) {
   if (is_finite(value) && (value > 0 || (zero_allowed && value == 0)))
     return {};
-  const char* what = is_nan(value)            ? "it is NaN"
-                     : is_negative_inf(value) ? "it is -infinity"
-                     : !is_finite(value)      ? "it is +infinity"
-                     : value == 0             ? "it is 0"
-                                              : "it is negative";
-  return status::failure(status_code::invalid_argument, name, what)
-      .append(zero_allowed ? ", allowed: finite numbers >= 0" : ", allowed: finite numbers > 0");
+  return kernels::number_failure(name, value,
+                                 zero_allowed ? ", allowed: finite numbers >= 0"
+                                              : ", allowed: finite numbers > 0");
 }
 
 /// Refuses element types without a kernel.
@@ -264,9 +260,9 @@ status normalise(const norm_arrays<X, Y, Weight, Bias, Residual, Sum, Scales>& a
     if (const status outcome = check_option("scale", options.scale, false); !outcome)
       return outcome;
     if ((!quantised || has_scales) && options.scale != 1.0f)
-      return status::failure(status_code::invalid_argument, "scale",
-                             has_scales ? "given beside scales" : "given for a y that is not 8-bit")
-          .append(", allowed: 1");
+      return number_failure("scale", options.scale,
+                            has_scales ? ", given beside scales, allowed: 1"
+                                       : ", given for a y that is not 8-bit, allowed: 1");
     if (const status outcome = check_norm(call); !outcome)
       return outcome;
     if (const status outcome = check_lent(options.memory); !outcome)

@@ -199,13 +199,18 @@ status reduce_arrays(kernels::reduce_call& call, const Input* x, Output* y, cons
 template <class Op, numeric Input, numeric Output, int Rank, int ResultRank>
 reduce_problem reduce_problem_of(view<Input, Rank> x, view<Output, ResultRank> y, const Op&,
                                  const reduce_options& options = {}) {
-  using reduction = kernels::reduction<Op, storage_t<Input>, storage_t<Output>>;
+  static_assert(kernels::is_reduce_op<Op>,
+                "wavetile::reduce_problem_of: the operation is one that reduce takes, such as "
+                "op::plus, or made by make_reduction(identity, combine, enter)");
   kernels::reduce_call call;
   call.x = kernels::describe("x", x);
   call.y = kernels::describe("y", y);
   call.problem.input = numeric_traits<detail::remove_cv_t<Input>>::type;
   call.problem.output = numeric_traits<detail::remove_cv_t<Output>>::type;
-  call.problem.value_bytes = static_cast<int>(sizeof(typename reduction::value));
+  if constexpr (kernels::is_reduce_op<Op>) {
+    using reduction = kernels::reduction<Op, storage_t<Input>, storage_t<Output>>;
+    call.problem.value_bytes = static_cast<int>(sizeof(typename reduction::value));
+  }
   call.problem.workspace_bytes = options.memory.bytes;
   int axis = options.axis;
   if (kernels::check_reduction(call, axis, numeric_traits<int64_t>::highest()).ok())
@@ -232,8 +237,7 @@ reduce_problem reduce_problem_of(view<Input, Rank> x, view<Output, ResultRank> y
 /// the type of y, integers saturating. Minima and maxima propagate NaN; indices are the lowest of
 /// equal elements, the first NaN before any number. Where the axis has no elements y gets what the
 /// operation makes of nothing: 0, 1, NaN (mean), the infinity or integer that loses (minimum,
-/// maximum), -1 (index), the identity. That is also why an empty x may be null; with y null too
-/// nothing is done.
+/// maximum), -1 (index), the identity. That is also why an empty x may be null, and why y may not.
 ///
 /// Every element is read once. The order of combination depends on the shape alone, so results are
 /// the same bit for bit from run to run, at every address and for every row. Asynchronous on
@@ -250,13 +254,19 @@ status reduce(view<Input, Rank> x, view<Output, ResultRank> y, Op operation,
                 "wavetile: the output y is written, its elements are const");
   using input = kernels::storage_or_self_t<Input>;
   using output = kernels::storage_or_self_t<Output>;
-  constexpr const char* allowed = "fp64, fp32, fp16, bf16, int32, int64";
-  if constexpr (!kernels::is_reduce_type<input>) {
-    return kernels::unsupported_element("x", kernels::type_name<Input>(), allowed);
-  } else if constexpr (!kernels::is_reduce_type<output>) {
-    return kernels::unsupported_element("y", kernels::type_name<Output>(), allowed);
-  } else if constexpr (kernels::is_arg_op<Op> && !detail::is_integer_v<output>) {
-    return kernels::unsupported_element("y", kernels::type_name<Output>(), "int32, int64");
+  static_assert(
+      kernels::is_reduce_op<Op>,
+      "wavetile::reduce: the operation is one of op::plus, mean, multiply, minimum, maximum, "
+      "arg_minimum, arg_maximum, sum_of_squares, or made by make_reduction(identity, "
+      "combine, enter)");
+  if constexpr (!kernels::is_reduce_op<Op>) {
+    return {}; // nothing to add to the assertion
+  } else if constexpr (!kernels::is_reduce_type<input>) {
+    return kernels::unsupported_element("x", kernels::type_name<Input>(),
+                                        kernels::reduce_type_names);
+  } else if constexpr (!kernels::is_reduce_result<Op, output>) {
+    return kernels::unsupported_element("y", kernels::type_name<Output>(),
+                                        kernels::reduce_result_names<Op>);
   } else {
     kernels::reduce_call call;
     call.x = kernels::describe("x", x);

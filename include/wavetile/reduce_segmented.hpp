@@ -38,7 +38,7 @@ inline status check_segments(const segment_call& call, int64_t most_count) {
         return outcome;
   for (const operand* array : {&call.x, &call.offsets})
     if (!array->empty() && share_memory(call.y, *array))
-      return status::failure(status_code::overlapping, "y", "overlaps ").append(array->name);
+      return overlap_failure(call.y, *array, "apart");
   return {};
 }
 
@@ -117,13 +117,19 @@ status reduce_segmented(view<Input, 1> x, view<Offset, 1> offsets, view<Output, 
   using input = kernels::storage_or_self_t<Input>;
   using output = kernels::storage_or_self_t<Output>;
   using offset = kernels::storage_or_self_t<Offset>;
-  constexpr const char* allowed = "fp64, fp32, fp16, bf16, int32, int64";
-  if constexpr (!kernels::is_reduce_type<input>) {
-    return kernels::unsupported_element("x", kernels::type_name<Input>(), allowed);
-  } else if constexpr (!kernels::is_reduce_type<output>) {
-    return kernels::unsupported_element("y", kernels::type_name<Output>(), allowed);
-  } else if constexpr (kernels::is_arg_op<Op> && !detail::is_integer_v<output>) {
-    return kernels::unsupported_element("y", kernels::type_name<Output>(), "int32, int64");
+  static_assert(kernels::is_reduce_op<Op>,
+                "wavetile::reduce_segmented: the operation is one of op::plus, mean, multiply, "
+                "minimum, maximum, "
+                "arg_minimum, arg_maximum, sum_of_squares, or made by make_reduction(identity, "
+                "combine, enter)");
+  if constexpr (!kernels::is_reduce_op<Op>) {
+    return {}; // nothing to add to the assertion
+  } else if constexpr (!kernels::is_reduce_type<input>) {
+    return kernels::unsupported_element("x", kernels::type_name<Input>(),
+                                        kernels::reduce_type_names);
+  } else if constexpr (!kernels::is_reduce_result<Op, output>) {
+    return kernels::unsupported_element("y", kernels::type_name<Output>(),
+                                        kernels::reduce_result_names<Op>);
   } else if constexpr (!detail::is_any_of_v<offset, int32_t, int64_t>) {
     return kernels::unsupported_element("offsets", kernels::type_name<Offset>(), "int32, int64");
   } else {

@@ -252,7 +252,7 @@ TEST(attention_append, refuses) {
       {call(2, 48, short_table), "rotary.cosine.extent[1]", "32"},
       {append_to_cache(in, in, make_view(rows.data(), 2, 3, 1, 64),
                        make_view(other.data(), 2, 3, 1, 64)),
-       "k_cache", "overlaps k"},
+       "k_cache", "starts where k does and overlaps it"},
   };
   for (const auto& one : refused) {
     EXPECT_STREQ(one.outcome.argument(), one.argument) << one.outcome.message();

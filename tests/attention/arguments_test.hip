@@ -142,9 +142,9 @@ TEST_F(attention_arguments, memory) {
     expect_refusal(call(a, far, c), unsupported_shape, "k.stride[1]", {"0 to 16776704"});
   }
   expect_refusal(attention(array(o, 1, 5, 2), b, c, make_view(o, 1, 5, 2, 64)), overlapping, "o",
-                 {"q"});
+                 {"starts where q does and overlaps it, allowed: apart"});
   expect_refusal(attention(a, b, array(o + 64, 1, 7, 2), make_view(o, 1, 5, 2, 64)), overlapping,
-                 "o", {"v"});
+                 "o", {"starts 128 bytes before v and overlaps it, allowed: apart"});
   view<bf16, 4> folded = make_view(o, 1, 5, 2, 64);
   folded.stride[1] = 0;
   expect_refusal(attention(a, b, c, folded), overlapping, "o.stride[1]");
@@ -155,13 +155,16 @@ TEST_F(attention_arguments, numbers) {
   const in a = array(q, 1, 5, 2), b = array(k, 1, 7, 2), c = array(v, 1, 7, 2);
   expect_refusal(call(a, b, c, {.scale = INFINITY}), invalid_argument, "scale");
   expect_refusal(call(a, b, c, {.scale = NAN}), invalid_argument, "scale");
-  expect_refusal(call(a, b, c, {.softcap = -1.25f}), invalid_argument, "softcap", {"-1.250"});
+  expect_refusal(call(a, b, c, {.softcap = -1.25f}), invalid_argument, "softcap",
+                 {"it is -1.25, allowed"});
   expect_refusal(call(a, b, c, {.softcap = INFINITY}), invalid_argument, "softcap", {"infinity"});
   expect_refusal(call(a, b, c, {.softcap = NAN}), invalid_argument, "softcap", {"NaN"});
-  expect_refusal(call(a, b, c, {.softcap = 3e38f}), invalid_argument, "softcap", {"log2(e)"});
+  expect_refusal(call(a, b, c, {.softcap = 3e38f}), invalid_argument, "softcap",
+                 {"it is 3e+38", "log2(e)"});
   expect_refusal(call(a, b, c, {.softcap = 1e-40f}), invalid_argument, "softcap",
-                 {"scale / softcap"});
-  expect_refusal(call(a, b, c, {.scale = -3e38f}), invalid_argument, "scale", {"2.358e38"});
+                 {"it is 9.99995e-41", "scale / softcap"});
+  expect_refusal(call(a, b, c, {.scale = -3e38f}), invalid_argument, "scale",
+                 {"it is -3e+38", "2.358e38"});
   expect_refusal(call(a, b, c, {.kernel = attention_choice::alternating}), unsupported_shape,
                  "kernel", {"heads of 128"});
   expect_refusal(call(a, b, c, {.kernel = static_cast<attention_choice>(9)}), invalid_argument,
@@ -178,7 +181,8 @@ TEST_F(attention_arguments, lse_mask_and_sequences) {
   options.lse = make_view(lse, 1, 2, 6);
   expect_refusal(call(a, b, c, options), unsupported_shape, "lse.extent[2]", {"6", "5"});
   options.lse = make_view(reinterpret_cast<float*>(o), 1, 2, 5);
-  expect_refusal(call(a, b, c, options), overlapping, "lse");
+  expect_refusal(call(a, b, c, options), overlapping, "lse",
+                 {"starts where o does and overlaps it, allowed: apart"});
   options = {};
   const auto out = make_view(o, 1, 5, 2, 64);
   const std::uint8_t* bytes = reinterpret_cast<const std::uint8_t*>(lse);
@@ -186,6 +190,25 @@ TEST_F(attention_arguments, lse_mask_and_sequences) {
                  "mask.extent[1]", {"6", "7"});
   expect_refusal(attention(a, b, c, out, make_view(bytes, 3, 5, 7)), unsupported_shape,
                  "mask.extent[0]", {"3", "2"});
+  // its axes are those of the caller's view, however many that has
+  const auto columns = [&]<int Rank>(const std::int64_t(&extent)[Rank]) {
+    std::int64_t stride[Rank] = {};
+    stride[Rank - 1] = 2;
+    return make_strided_view<const std::uint8_t, Rank>(bytes, extent, stride);
+  };
+  expect_refusal(attention(a, b, c, out, columns({7})), unsupported_shape, "mask.stride[0]",
+                 {"= 2, allowed: 1"});
+  expect_refusal(attention(a, b, c, out, columns({5, 7})), unsupported_shape, "mask.stride[1]",
+                 {"= 2, allowed: 1"});
+  expect_refusal(attention(a, b, c, out, columns({2, 5, 7})), unsupported_shape, "mask.stride[2]",
+                 {"= 2, allowed: 1"});
+  expect_refusal(attention(a, b, c, out, columns({1, 2, 5, 7})), unsupported_shape,
+                 "mask.stride[3]", {"= 2, allowed: 1"});
+  expect_refusal(attention(a, b, c, out, make_view(bytes, 5, -7)), invalid_argument,
+                 "mask.extent[1]", {"-7", ">= 0"});
+  expect_refusal(
+      attention(a, b, c, out, make_view(reinterpret_cast<const std::uint8_t*>(o) + 3, 5, 7)),
+      overlapping, "o", {"starts 3 bytes before mask and overlaps it, allowed: apart"});
   const std::int64_t* wide = nullptr;
   expect_refusal(attention(a, b, c, out, make_view(wide, 5, 7)), unsupported_type, "mask");
   options.sequences.max_q_length = 5;
@@ -220,7 +243,8 @@ TEST_F(attention_arguments, memory_of_lse_and_numbers) {
   mock::current().calls.clear();
   options = {};
   options.sequences.kv_length = reinterpret_cast<std::int32_t*>(o);
-  expect_refusal(call(a, b, c, options), overlapping, "o", {"sequences.kv_length"});
+  expect_refusal(call(a, b, c, options), overlapping, "o",
+                 {"starts where sequences.kv_length does and overlaps it, allowed: apart"});
   options.sequences.kv_length =
       reinterpret_cast<std::int32_t*>(reinterpret_cast<char*>(lengths) + 1);
   expect_refusal(call(a, b, c, options), misaligned, "sequences.kv_length", {"4 bytes"});

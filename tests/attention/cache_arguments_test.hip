@@ -94,19 +94,23 @@ TEST_F(cache_arguments, pages) {
 TEST_F(cache_arguments, pages_lie_apart_from_what_is_written) {
   using enum status_code;
   decode.pages = make_view(static_cast<const std::int32_t*>(numbers(o + 10)), batch, 2);
-  expect_refusal(run_decode(), overlapping, "o", {"overlaps pages"});
+  expect_refusal(run_decode(), overlapping, "o",
+                 {"starts 20 bytes before pages and overlaps it, allowed: apart"});
   decode.lse = make_view(lse, batch, heads, 1);
   decode.pages = make_view(static_cast<const std::int32_t*>(numbers(lse + 3)), batch, 2);
-  expect_refusal(run_decode(), overlapping, "lse", {"overlaps pages"});
+  expect_refusal(run_decode(), overlapping, "lse",
+                 {"starts 12 bytes before pages and overlaps it"});
   // lists in the other order, of which the last lies in o
   decode.pages = make_strided_view<const std::int32_t, 2>(numbers(o) + 64, {batch, 2}, {-60, 1});
-  expect_refusal(run_decode(), overlapping, "o", {"overlaps pages"});
+  expect_refusal(run_decode(), overlapping, "o", {"starts 256 bytes before pages and overlaps it"});
   append.pages = make_view(static_cast<const std::int32_t*>(numbers(k_cache + 4)), batch, 2);
-  expect_refusal(run_append(), overlapping, "k_cache", {"overlaps pages"});
+  expect_refusal(run_append(), overlapping, "k_cache",
+                 {"starts 8 bytes before pages and overlaps it"});
   append.pages = make_view(static_cast<const std::int32_t*>(numbers(v_cache)), batch, 2);
-  expect_refusal(run_append(), overlapping, "v_cache", {"overlaps pages"});
+  expect_refusal(run_append(), overlapping, "v_cache", {"starts where pages does and overlaps it"});
   append.pages = make_view(static_cast<const std::int32_t*>(numbers(turned)), batch, 2);
-  expect_refusal(run_append(), overlapping, "q_turned", {"overlaps pages"});
+  expect_refusal(run_append(), overlapping, "q_turned",
+                 {"starts where pages does and overlaps it"});
 }
 
 TEST_F(cache_arguments, enumerators_and_lse) {
@@ -129,9 +133,10 @@ TEST_F(cache_arguments, lengths) {
   expect_refusal(run_decode(), misaligned, "kv_length", {"4 bytes"});
   expect_refusal(run_append(), misaligned, "kv_length", {"4 bytes"});
   decode.kv_length = numbers(o);
-  expect_refusal(run_decode(), overlapping, "o", {"overlaps kv_length"});
+  expect_refusal(run_decode(), overlapping, "o", {"starts where kv_length does and overlaps it"});
   append.kv_length = numbers(v_cache);
-  expect_refusal(run_append(), overlapping, "v_cache", {"overlaps kv_length"});
+  expect_refusal(run_append(), overlapping, "v_cache",
+                 {"starts where kv_length does and overlaps it"});
 }
 
 TEST_F(cache_arguments, rotary_elements) {
@@ -176,7 +181,8 @@ TEST_F(cache_arguments, rotary_tables) {
     } outputs[] = {{"k_cache", k_cache}, {"v_cache", v_cache}, {"q_turned", turned}};
     for (const auto& output : outputs) {
       table.data = reinterpret_cast<const float*>(output.data);
-      expect_refusal(run_append(), overlapping, output.output, {("overlaps " + name).c_str()});
+      expect_refusal(run_append(), overlapping, output.output,
+                     {("starts where " + name + " does and overlaps it").c_str()});
     }
     // rows in descending order: the last of them in the cache
     table.data = reinterpret_cast<const float*>(v_cache) + 31 * 32;
@@ -184,7 +190,8 @@ TEST_F(cache_arguments, rotary_tables) {
     view<const float, 2>& other = which == 0 ? append.rotary.sine : append.rotary.cosine;
     other.data += 31 * 32;
     other.stride[0] = -32;
-    expect_refusal(run_append(), overlapping, "v_cache", {("overlaps " + name).c_str()});
+    expect_refusal(run_append(), overlapping, "v_cache",
+                   {("starts 3968 bytes before " + name + " and overlaps it").c_str()});
     append.rotary = good;
   }
   append.rotary.sine.extent[0] = 31;

@@ -376,39 +376,6 @@ TEST(attention_plan, alternates_where_there_are_enough_rows) {
   problem.kernel = attention_choice::alternating;
   problem.queries = 1;
   EXPECT_TRUE(plan(problem, device).config.alternates);
-
-  // over a cache there is no choice, nor one without a name
-  EXPECT_EQ(plan_decode(problem, device, 0).outcome.code(), status_code::invalid_argument);
-  problem.kernel = static_cast<attention_choice>(9);
-  EXPECT_EQ(plan(problem, device).outcome.code(), status_code::invalid_argument);
-  EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel = 9"),
-            std::string::npos);
-  problem.kernel = attention_choice::alternating;
-  const auto message = [&] { return std::string(plan(problem, device).outcome.message()); };
-  problem.mask = static_cast<mask_kind>(3);
-  EXPECT_EQ(message(), "invalid_argument: mask = 3, allowed: none, keep, additive");
-  problem.mask = mask_kind::none;
-  problem.anchor = static_cast<causal_anchor>(2);
-  EXPECT_EQ(message(), "invalid_argument: anchor = 2, allowed: bottom_right, top_left");
-  problem.anchor = causal_anchor::bottom_right;
-  problem.input = static_cast<data_type>(99);
-  EXPECT_EQ(message(), "unsupported_type: input: its elements are unknown, allowed: fp16, bf16");
-  problem.input = data_type::bf16;
-  const auto kv_heads = problem.kv_heads;
-  problem.kv_heads = 0;
-  EXPECT_EQ(message(), "unsupported_shape: kv_heads = 0, allowed: a divisor of q_heads, " +
-                           std::to_string(problem.q_heads));
-  problem.kv_heads = kv_heads;
-
-  problem.mask = mask_kind::keep;
-  EXPECT_NE(std::string(plan(problem, device).outcome.message()).find("kernel: alternating"),
-            std::string::npos);
-  problem.mask = mask_kind::none;
-  for (const attention_head head : attention_heads)
-    if (head != attention_head{128, 128}) {
-      problem.head = head;
-      EXPECT_EQ(plan(problem, device).outcome.code(), status_code::unsupported_shape);
-    }
 }
 
 TEST(attention_tiles, have_no_conflicts_anywhere) {

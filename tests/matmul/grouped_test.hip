@@ -259,6 +259,14 @@ TEST(matmul_grouped, plans_say_what_runs) {
   EXPECT_EQ(plan({}).outcome.code(), status_code::workspace_too_small);
   EXPECT_EQ(plan({.kernel = "huge", .memory = enough}).outcome.code(),
             status_code::invalid_argument);
+  EXPECT_STREQ(plan({.kernel = "wide", .memory = enough}).outcome.message(),
+               "invalid_argument: kernel: it is wide, which only calls of "
+               "matmul_grouped<matmul_choice::wide> have code for; allowed here: large, middle, "
+               "compact, skinny");
+  EXPECT_STREQ(matmul_grouped_plan<matmul_choice::middle>(
+                   all.items.data(), 3, {.kernel = "wide", .memory = enough}, mi300x)
+                   .outcome.message(),
+               "invalid_argument: kernel: it is wide, and this call has code for middle only");
   EXPECT_EQ(plan({.kernel = "skinny", .memory = enough}).outcome.code(),
             status_code::unsupported_shape);
   EXPECT_EQ(plan({.splits = -1, .memory = enough}).outcome.code(), status_code::invalid_argument);

@@ -116,14 +116,23 @@ TEST_F(norm_arguments_test, types_and_options) {
                  status_code::unsupported_type, "weight", {"int32"});
   expect_refusal(rms_norm(norm_arrays{.x = in, .y = out, .scales = make_view(w, 4)}),
                  status_code::unsupported_type, "scales", {"y is fp32", "int8"});
-  for (const float epsilon : {-1.0f, __builtin_nanf(""), __builtin_inff()})
-    expect_refusal(rms_norm(norm_arrays{.x = in, .y = out}, {.epsilon = epsilon}),
-                   status_code::invalid_argument, "epsilon", {"it is ", "finite numbers >= 0"});
-  for (const float scale : {0.0f, -2.0f, __builtin_inff()})
-    expect_refusal(rms_norm(norm_arrays{.x = in, .y = matrix(q, 4, 8)}, {.scale = scale}),
-                   status_code::invalid_argument, "scale", {"it is ", "finite numbers > 0"});
+  const struct {
+    float value;
+    const char* words;
+  } numbers[] = {{-2.5e-7f, "it is -2.5e-07, allowed"},
+                 {__builtin_nanf(""), "it is NaN, allowed"},
+                 {__builtin_inff(), "it is +infinity, allowed"},
+                 {-__builtin_inff(), "it is -infinity, allowed"}};
+  for (const auto& one : numbers) {
+    expect_refusal(rms_norm(norm_arrays{.x = in, .y = out}, {.epsilon = one.value}),
+                   status_code::invalid_argument, "epsilon", {one.words, "finite numbers >= 0"});
+    expect_refusal(rms_norm(norm_arrays{.x = in, .y = matrix(q, 4, 8)}, {.scale = one.value}),
+                   status_code::invalid_argument, "scale", {one.words, "finite numbers > 0"});
+  }
+  expect_refusal(rms_norm(norm_arrays{.x = in, .y = matrix(q, 4, 8)}, {.scale = 0.0f}),
+                 status_code::invalid_argument, "scale", {"it is 0, allowed: finite numbers > 0"});
   expect_refusal(rms_norm(norm_arrays{.x = in, .y = out}, {.scale = 2.0f}),
-                 status_code::invalid_argument, "scale", {"not 8-bit", "allowed: 1"});
+                 status_code::invalid_argument, "scale", {"it is 2", "not 8-bit", "allowed: 1"});
   expect_refusal(rms_norm(norm_arrays{.x = in, .y = matrix(q, 4, 8), .scales = make_view(w, 4)},
                           {.scale = 2.0f}),
                  status_code::invalid_argument, "scale", {"beside scales", "allowed: 1"});

@@ -102,6 +102,7 @@ TEST(norm_plan, splits_rows_that_do_not_fit_with_a_workspace) {
   for (const char* part : {"split: 256 workgroups a row, 1280 workgroups of 256",
                            "20480 of workspace", "read twice", "not stream: it has one workgroup"})
     EXPECT_NE(words.find(part), std::string::npos) << part << " in\n" << words;
+  problem.output = data_type::int8;
   problem.scaling = norm_scaling::per_row;
   EXPECT_EQ(plan(problem, mi300x).outcome.code(), status_code::workspace_too_small);
   problem.workspace_bytes = 10 * 256 * 12;
@@ -155,7 +156,33 @@ TEST(norm_plan, refuses_numbers_that_no_enumerator_has) {
   problem = matrix(3, 4);
   problem.output = static_cast<data_type>(16);
   EXPECT_EQ(message(problem),
-            "unsupported_type: output: its elements are unknown, allowed: those of data_type");
+            "unsupported_type: output: its elements are unknown, allowed: fp32, fp16, bf16");
+}
+
+TEST(norm_plan, refuses_types_that_no_call_takes) {
+  const auto message = [](const norm_problem& problem) {
+    return std::string(plan(problem, mi300x).outcome.message());
+  };
+  auto problem = matrix(3, 4);
+  problem.input = data_type::fp64;
+  EXPECT_EQ(message(problem),
+            "unsupported_type: input: its elements are fp64, allowed: fp32, fp16, bf16");
+  problem = matrix(3, 4);
+  problem.weight = data_type::int8; // there is none
+  EXPECT_TRUE(plan(problem, mi300x).outcome.ok());
+  problem.has_weight = true;
+  EXPECT_EQ(message(problem),
+            "unsupported_type: weight: its elements are int8, allowed: fp32, fp16, bf16");
+  // 8-bit results have scales, others have none
+  problem = matrix(3, 4);
+  problem.output = data_type::int8;
+  EXPECT_EQ(message(problem),
+            "unsupported_type: output: its elements are int8, allowed: fp32, fp16, bf16");
+  problem.scaling = norm_scaling::given;
+  EXPECT_TRUE(plan(problem, mi300x).outcome.ok());
+  problem.output = data_type::fp32;
+  EXPECT_EQ(message(problem),
+            "unsupported_type: output: its elements are fp32, allowed: fp8_e4m3_fnuz, int8");
 }
 
 TEST(norm_plan, refuses_counts_that_no_array_has) {

@@ -2,7 +2,7 @@
 // runtime.
 #include "mock_runtime.hpp"
 
-#include <wavetile/reduce.hpp>
+#include <wavetile/reduce_segmented.hpp>
 
 #include <gtest/gtest.h>
 
@@ -62,6 +62,13 @@ TEST_F(reduce_arguments, memory) {
                  status_code::null_pointer, "x", {});
   expect_refusal(reduce(make_view(x, 4, 8), make_view(none, 4), op::plus{}),
                  status_code::null_pointer, "y", {});
+  // also where what is written comes from no element
+  expect_refusal(reduce(make_view(none, 4, 0), make_view(none, 4), op::plus{}),
+                 status_code::null_pointer, "y", {"not empty"});
+  expect_refusal(reduce(make_view(none, 0, 8), make_view(none, 8), op::plus{}, {.axis = 0}),
+                 status_code::null_pointer, "y", {"not empty"});
+  expect_refusal(reduce(make_view(none, 0), make_view(none, 1), op::plus{}, {.axis = all_axes}),
+                 status_code::null_pointer, "y", {"not empty"});
   auto* odd = reinterpret_cast<float*>(reinterpret_cast<char*>(x) + 1);
   expect_refusal(reduce(make_view(odd, 4, 8), make_view(y, 4), op::plus{}), status_code::misaligned,
                  "x", {"4 bytes"});
@@ -87,12 +94,29 @@ TEST_F(reduce_arguments, memory) {
                  status_code::unsupported_shape, "y.stride[0]", {"2"});
 }
 
+TEST_F(reduce_arguments, memory_of_segments) {
+  auto* segments = reinterpret_cast<float*>(index);
+  expect_refusal(
+      reduce_segmented(make_view(x, 32), make_view(index, 5), make_view(x + 31, 4), op::plus{}),
+      status_code::overlapping, "y", {"starts 124 bytes after x and overlaps it, allowed: apart"});
+  expect_refusal(
+      reduce_segmented(make_view(x, 32), make_view(index, 5), make_view(segments, 4), op::plus{}),
+      status_code::overlapping, "y", {"starts where offsets does and overlaps it"});
+}
+
 TEST_F(reduce_arguments, types) {
   signed char bytes[32] = {};
   expect_refusal(reduce(make_view(bytes, 4, 8), make_view(y, 4), op::plus{}),
                  status_code::unsupported_type, "x", {"int8", "int32"});
   expect_refusal(reduce(make_view(x, 4, 8), make_view(y, 4), op::arg_maximum{}),
-                 status_code::unsupported_type, "y", {"fp32", "int32, int64"});
+                 status_code::unsupported_type, "y", {"fp32", "allowed: int32, int64"});
+  expect_refusal(reduce(make_view(x, 4, 8), make_view(bytes, 4), op::arg_minimum{}),
+                 status_code::unsupported_type, "y", {"int8", "allowed: int32, int64"});
+  expect_refusal(reduce(make_view(x, 4, 8), make_view(bytes, 4), op::minimum{}),
+                 status_code::unsupported_type, "y", {"int8", "allowed: fp64, fp32"});
+  expect_refusal(reduce_segmented(make_view(x, 32), make_view(index, 5), make_view(bytes, 4),
+                                  op::arg_minimum{}),
+                 status_code::unsupported_type, "y", {"int8", "allowed: int32, int64"});
   int32_t small = 0;
   auto* big = reinterpret_cast<float*>(std::uintptr_t{1} << 40);
   expect_refusal(reduce(make_view(big, int64_t{3} << 30), make_view(&small, 1), op::arg_maximum{}),
@@ -127,9 +151,11 @@ TEST_F(reduce_arguments, nothing_to_do_is_success_without_a_call) {
   float* none = nullptr;
   EXPECT_TRUE(reduce(make_view(none, 0, 8), make_view(none, 0), op::plus{}, {.axis = 1}).ok());
   EXPECT_TRUE(reduce(make_view(none, 8, 0), make_view(none, 0), op::plus{}, {.axis = 0}).ok());
-  EXPECT_TRUE(reduce(make_view(none, 0), make_view(none, 1), op::plus{}).ok());
-  EXPECT_TRUE(reduce(make_view(none, 0), make_view(none, 1), op::plus{}, {.axis = all_axes}).ok());
   EXPECT_TRUE(mock::current().calls.empty());
+  // an empty x may be null, its results are written
+  EXPECT_TRUE(reduce(make_view(none, 0), make_view(y, 1), op::plus{}).ok());
+  EXPECT_TRUE(reduce(make_view(none, 4, 0), make_view(y, 4), op::plus{}).ok());
+  EXPECT_EQ(launches(), 2);
 }
 
 TEST_F(reduce_arguments, everything_runs_on_the_callers_stream) {

@@ -101,8 +101,22 @@ TEST(reduce_plan, refuses_numbers_that_no_enumerator_has) {
                "invalid_argument: form = 3, allowed: rows, columns, all");
   problem = problem_of(reduce_form::rows, 3, 10);
   problem.input = static_cast<data_type>(16);
+  EXPECT_STREQ(
+      plan(problem, mi300x).outcome.message(),
+      "unsupported_type: input: its elements are unknown, allowed: fp64, fp32, fp16, bf16, "
+      "int32, int64");
+}
+
+TEST(reduce_plan, refuses_types_that_no_call_takes) {
+  auto problem = problem_of(reduce_form::rows, 3, 10);
+  problem.input = data_type::int8;
   EXPECT_STREQ(plan(problem, mi300x).outcome.message(),
-               "unsupported_type: input: its elements are unknown, allowed: those of data_type");
+               "unsupported_type: input: its elements are int8, allowed: fp64, fp32, fp16, bf16, "
+               "int32, int64");
+  problem = problem_of(reduce_form::rows, 3, 10);
+  problem.output = data_type::fp8_e4m3_fnuz;
+  EXPECT_EQ(plan(problem, mi300x).outcome.code(), status_code::unsupported_type);
+  EXPECT_STREQ(plan(problem, mi300x).outcome.argument(), "output");
 }
 
 TEST(reduce_plan, refuses_counts_that_no_array_has) {

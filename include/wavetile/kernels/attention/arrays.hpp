@@ -189,56 +189,22 @@ inline status check_attention_sequences(const attention_arrays& arrays,
   return {};
 }
 
-/// A number, three digits behind the point.
-inline status append_number(status text, float number) {
-  if (is_nan(number))
-    return text.append("NaN");
-  if (number < 0)
-    text.append('-');
-  const float size = number < 0 ? -number : number;
-  if (!is_finite(number))
-    return text.append("infinity");
-  if (size >= 1e15f)
-    return text.append("more than 10^15 in size");
-  const auto whole = static_cast<int64_t>(size);
-  auto thousandths = static_cast<int64_t>((size - static_cast<float>(whole)) * 1000.0f);
-  text.append(whole);
-  if (thousandths != 0) {
-    text.append('.');
-    for (int digit = 100; digit > 0; digit /= 10)
-      text.append(static_cast<char>('0' + thousandths / digit % 10));
-  }
-  return text;
-}
-
 inline status check_attention_numbers(float scale, float softcap, bool causal,
                                       const attention_window& window) {
   if (const status outcome = check_scale(scale); !outcome)
     return outcome;
   if (!is_finite(softcap) || softcap < 0)
-    return append_number(status::failure(status_code::invalid_argument, "softcap", ""), softcap)
-        .append(", allowed: finite numbers > 0, or 0 for none");
+    return number_failure("softcap", softcap, ", allowed: finite numbers > 0, or 0 for none");
   // the kernel's factors are scale / softcap and softcap log2(e); an infinite one makes NaN of 0
   if (!is_finite(softcap * log2_e))
-    return status::failure(
-        status_code::invalid_argument, "softcap",
-        "its product with log2(e) is infinite in fp32, allowed: at most 2.358e38");
+    return number_failure("softcap", softcap,
+                          ", whose product with log2(e) is infinite in fp32, allowed: at most "
+                          "2.358e38");
   if (softcap > 0 && !is_finite(scale / softcap))
-    return status::failure(status_code::invalid_argument, "softcap",
-                           "scale / softcap is infinite in fp32, allowed: larger numbers, or 0 for "
-                           "none");
-  const struct {
-    const char* name;
-    int64_t value;
-  } sides[] = {{"window.left", window.left}, {"window.right", window.right}};
-  for (const auto& side : sides)
-    if (side.value < -1)
-      return status::failure(status_code::invalid_argument, side.name, side.value,
-                             ">= 0, or -1 for no limit");
-  if (causal && window.right > 0)
-    return status::failure(status_code::invalid_argument, "window.right", window.right,
-                           "-1 or 0 with causal, which hides all keys to the right");
-  return {};
+    return number_failure("softcap", softcap,
+                          ", and scale / softcap is infinite in fp32, allowed: larger numbers, or "
+                          "0 for none");
+  return check_window(causal, window);
 }
 
 /// Numbers that a kernel reads from device memory: aligned, and apart from what it writes. A null
@@ -260,10 +226,12 @@ inline status check_number_list(const number_list& list, const operand* const* o
                            "a multiple of ")
         .append(list.bytes)
         .append(" bytes");
+  operand numbers;
+  numbers.name = list.name;
+  numbers.data = list.data;
   for (int i = 0; i < output_count; ++i)
     if (!check_memory_apart(list.data, list.count * list.bytes, *outputs[i]).ok())
-      return status::failure(status_code::overlapping, outputs[i]->name, "overlaps ")
-          .append(list.name);
+      return overlap_failure(*outputs[i], numbers, "apart");
   return {};
 }
 
@@ -276,8 +244,7 @@ inline status check_table(const operand& table, const operand* const* outputs, i
     return outcome;
   for (int i = 0; i < output_count; ++i)
     if (!outputs[i]->empty() && share_memory(*outputs[i], table))
-      return status::failure(status_code::overlapping, outputs[i]->name, "overlaps ")
-          .append(table.name);
+      return overlap_failure(*outputs[i], table, "apart");
   return {};
 }
 
@@ -312,11 +279,10 @@ inline status check_attention_memory(const attention_arrays& arrays, const numbe
       return outcome;
     for (int j = 0; j < input_count; ++j)
       if (!inputs[j]->empty() && share_memory(output, *inputs[j]))
-        return status::failure(status_code::overlapping, output.name, "overlaps ")
-            .append(inputs[j]->name);
+        return overlap_failure(output, *inputs[j], "apart");
   }
   if (output_count == 2 && share_memory(arrays.o, lse))
-    return status::failure(status_code::overlapping, "lse", "overlaps o");
+    return overlap_failure(lse, arrays.o, "apart");
   for (int i = 0; i < list_count; ++i)
     if (const status outcome = check_number_list(lists[i], outputs, output_count); !outcome)
       return outcome;

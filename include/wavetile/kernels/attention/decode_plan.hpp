@@ -38,6 +38,8 @@ constexpr attention_decode_plan plan_decode(const attention_problem& problem,
   attention_decode_plan result;
   result.tiles = kernels::plan_attention(problem, device, kernels::attention_form::cache);
   result.outcome = result.tiles.outcome;
+  if (result.outcome.ok())
+    result.outcome = detail::check_count("memory.bytes", workspace_bytes);
   if (!result.outcome)
     return result;
   constexpr int64_t least = 512, most_parts = kernels::most_attention_parts;

@@ -58,6 +58,22 @@ constexpr visibility visibility_of(bool causal, causal_anchor anchor,
   return result;
 }
 
+/// What a call, or a problem made by hand, may have as window.
+constexpr status check_window(bool causal, const attention_window& window) {
+  const struct {
+    const char* name;
+    int64_t value;
+  } sides[] = {{"window.left", window.left}, {"window.right", window.right}};
+  for (const auto& side : sides)
+    if (side.value < -1)
+      return status::failure(status_code::invalid_argument, side.name, side.value,
+                             ">= 0, or -1 for no limit");
+  if (causal && window.right > 0)
+    return status::failure(status_code::invalid_argument, "window.right", window.right,
+                           "-1 or 0 with causal, which hides all keys to the right");
+  return {};
+}
+
 constexpr const attention_head* find_attention_head(const attention_head& head) {
   for (const attention_head& known : attention_heads)
     if (known == head)
@@ -94,6 +110,16 @@ struct attention_plan {
 
 namespace kernels {
 
+/// Queries over a cache have no mask by array, and their places end at the last key.
+constexpr status check_cache_problem(const attention_problem& problem) {
+  const status mask = wavetile::detail::check_enumerator("mask", problem.mask, mask_kind::none,
+                                                         "none, for queries over a cache");
+  return !mask ? mask
+               : wavetile::detail::check_enumerator("anchor", problem.anchor,
+                                                    causal_anchor::bottom_right,
+                                                    "bottom_right, for queries over a cache");
+}
+
 /// The plan of either form.
 constexpr attention_plan plan_attention(const attention_problem& problem, const device_info& device,
                                         attention_form form) {
@@ -105,6 +131,8 @@ constexpr attention_plan plan_attention(const attention_problem& problem, const 
       wavetile::detail::check_enumerator("mask", problem.mask, mask_kind::additive,
                                          "none, keep, additive"),
       check_anchor(problem.anchor),
+      check_window(problem.causal, problem.window),
+      form == attention_form::cache ? check_cache_problem(problem) : status{},
       wavetile::detail::check_data_type("input", problem.input, is_16_bit(problem.input),
                                         "fp16, bf16"),
       wavetile::detail::check_data_type(

@@ -123,7 +123,7 @@ inline status check_product(const matmul_call& call) {
     return outcome;
   for (int i = 0; i < 2; ++i)
     if (read[i] && share_memory(call.d, *arrays[i]))
-      return status::failure(status_code::overlapping, "d", "overlaps ").append(arrays[i]->name);
+      return overlap_failure(call.d, *arrays[i], "apart");
   return call.has_c && read[3] ? check_in_place_or_apart(call.d, call.c) : status{};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <wavetile/core/device_check.hpp>
+#include <wavetile/kernels/matmul/element_types.hpp>
 #include <wavetile/kernels/matmul/plan_types.hpp>
 
 namespace wavetile::detail {
@@ -47,10 +48,22 @@ constexpr status check_problem(const matmul_problem& problem) {
   return {};
 }
 
-/// Whether the device multiplies these elements.
+/// Whether there are products of these elements, and the device multiplies them.
 constexpr status check_types(const matmul_problem& problem, const target& facts) {
-  const bool fp8 = problem.a == data_type::fp8_e4m3_ocp || problem.a == data_type::fp8_e5m2_ocp;
-  if (facts.is_nvidia() && fp8 && facts.fp8 != fp8_support::ocp)
+  const bool nvidia = facts.is_nvidia();
+  const data_type a = problem.a, b = problem.b, c = problem.c, d = problem.d;
+  const bool fp8 = is_matmul_fp8(a, nvidia), any_c = d != data_type::fp64 && d != data_type::int32;
+  const status checks[] = {
+      check_data_type("a", a, are_matmul_inputs(a, a, nvidia), matmul_input_names(nvidia)),
+      check_data_type("b", b, are_matmul_inputs(a, b, nvidia),
+                      fp8 ? matmul_fp8_names(nvidia) : name_of(a)),
+      check_data_type("d", d, is_matmul_result(a, d, nvidia), matmul_result_names(a, nvidia)),
+      check_data_type("c", c, !problem.reads_c || is_matmul_addend(c, d),
+                      any_c ? "fp32, fp16, bf16, or the type of d" : name_of(d))};
+  for (const status& outcome : checks)
+    if (!outcome)
+      return outcome;
+  if (nvidia && fp8 && facts.fp8 != fp8_support::ocp)
     return status::failure(status_code::unsupported_type, "a", "its elements are ")
         .append(name_of(problem.a))
         .append(", which ")

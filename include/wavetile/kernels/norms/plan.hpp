@@ -14,17 +14,25 @@ namespace detail {
 /// What a problem made by hand may have and one made from views has not: numbers that no enumerator
 /// has, counts below 0 or too large to compute with.
 constexpr status check_problem(const norm_problem& problem) {
-  const struct {
-    const char* name;
-    data_type type;
-  } types[] = {{"input", problem.input}, {"output", problem.output}, {"residual", problem.residual},
-               {"sum", problem.sum},     {"weight", problem.weight}, {"bias", problem.bias}};
-  for (const auto& one : types)
-    if (const status outcome = check_known_type(one.name, one.type); !outcome)
-      return outcome;
+  const auto check_input = [](const char* name, data_type type, bool there) {
+    return check_data_type(name, type,
+                           !there || type == data_type::fp32 || type == data_type::fp16 ||
+                               type == data_type::bf16,
+                           "fp32, fp16, bf16");
+  };
+  const bool scaled = problem.scaling != norm_scaling::none;
+  const bool quantised =
+      problem.output == data_type::fp8_e4m3_fnuz || problem.output == data_type::int8;
   const status checks[] = {
       check_enumerator("kind", problem.kind, norm_kind::layer, "rms, layer"),
       check_enumerator("scaling", problem.scaling, norm_scaling::per_row, "none, given, per_row"),
+      check_input("input", problem.input, true),
+      scaled ? check_data_type("output", problem.output, quantised, "fp8_e4m3_fnuz, int8")
+             : check_input("output", problem.output, true),
+      check_input("residual", problem.residual, problem.has_residual),
+      check_input("sum", problem.sum, problem.has_residual),
+      check_input("weight", problem.weight, problem.has_weight),
+      check_input("bias", problem.bias, problem.has_bias),
       check_count("rows", problem.rows),
       check_count("columns", problem.columns),
       check_count("workspace_bytes", problem.workspace_bytes),

@@ -21,6 +21,14 @@ template <class Op>
 inline constexpr bool is_arg_op =
     wavetile::detail::is_any_of_v<Op, op::arg_minimum, op::arg_maximum>;
 
+/// Element types of results.
+template <class Op, class T>
+inline constexpr bool is_reduce_result = is_reduce_type<T> &&
+                                         (!is_arg_op<Op> || wavetile::detail::is_integer_v<T>);
+template <class Op>
+inline constexpr const char* reduce_result_names =
+    is_arg_op<Op> ? "int32, int64" : reduce_type_names;
+
 /// What the checks of a call find out.
 struct reduce_call {
   operand x, y;
@@ -138,9 +146,6 @@ inline status check_reduction(reduce_call& call, int& axis, int64_t most_count) 
   if (call.count > most_count)
     return status::above_limit(status_code::unsupported_shape, "x", call.count, most_count,
                                "elements for an index of the type of y");
-  // nothing in, and nowhere to put what nothing gives
-  if (call.x.empty() && call.y.data == nullptr)
-    call.problem.leading = 0;
   if (call.problem.results() == 0)
     return {};
   if (!call.x.empty())

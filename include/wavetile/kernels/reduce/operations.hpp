@@ -70,6 +70,12 @@ public:
 template <class Op, class Input, class Output>
 struct reduction;
 
+/// Whether there is one: for the operators of `op` and what `make_reduction` makes.
+template <class Op>
+inline constexpr bool is_reduce_op = requires {
+  typename reduction<Op, float, float>::value;
+};
+
 /// Sums, products and sums of squares are formed in fp32 (fp64 where input or output is fp64);
 /// integers in 32 bits (64 where input or output has 64, or the output is a float), wrapping.
 template <class Input, class Output>

@@ -76,7 +76,22 @@ struct reduce_plan {
   constexpr fixed_text<1600> describe() const;
 };
 
+namespace kernels {
+
+/// Element types of inputs and results.
+inline constexpr const char* reduce_type_names = "fp64, fp32, fp16, bf16, int32, int64";
+
+} // namespace kernels
+
 namespace detail {
+
+constexpr status check_reduce_type(const char* argument, data_type type) {
+  const bool is_float = type == data_type::fp64 || type == data_type::fp32 ||
+                        type == data_type::fp16 || type == data_type::bf16;
+  return check_data_type(argument, type,
+                         is_float || type == data_type::int32 || type == data_type::int64,
+                         kernels::reduce_type_names);
+}
 
 /// Lanes along the columns (log2) and workgroups along them.
 constexpr void plan_across(reduce_plan& result, int64_t columns, int chunk,
@@ -132,8 +147,8 @@ constexpr reduce_plan plan(const reduce_problem& problem, const device_info& dev
   reduce_plan result;
   result.problem = problem;
   const status checks[] = {
-      detail::check_known_type("input", problem.input),
-      detail::check_known_type("output", problem.output),
+      detail::check_reduce_type("input", problem.input),
+      detail::check_reduce_type("output", problem.output),
       detail::check_enumerator("form", problem.form, reduce_form::all, "rows, columns, all"),
       detail::check_range("value_bytes", problem.value_bytes, 1, 16),
       detail::check_count("leading", problem.leading),

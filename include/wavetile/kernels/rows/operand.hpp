@@ -2,6 +2,7 @@
 /// Host checks of the arrays a row operator is given, independent of their element types.
 #pragma once
 
+#include <wavetile/core/bits.hpp>
 #include <wavetile/core/numeric_traits.hpp>
 #include <wavetile/core/status.hpp>
 #include <wavetile/core/view.hpp>
@@ -17,6 +18,7 @@ struct operand {
   const void* data = nullptr;
   int element_bytes = 1;
   int rank = 1;
+  int added_axes = 0; ///< in front, which the caller's view has not
   int64_t extent[max_rank] = {};
   int64_t stride[max_rank] = {}; ///< elements
 
@@ -50,11 +52,23 @@ operand describe(const char* name, const view<T, Rank>& array) {
   return result;
 }
 
-/// "x.stride[1]"
+/// "x.stride[1]", by the axes of the caller's view.
 inline fixed_text<32> member_name(const operand& array, const char* member, int axis) {
   fixed_text<32> text;
-  text.append(array.name).append('.').append(member).append('[').append(axis).append(']');
-  return text;
+  text.append(array.name).append('.').append(member).append('[');
+  return text.append(axis - array.added_axes).append(']');
+}
+
+/// "alpha: it is 0.5, …"
+inline status number_failure(const char* name, double value, const char* why) {
+  char digits[32];
+  (void)__builtin_snprintf(digits, sizeof digits, "%g", value);
+  const char* infinity = is_negative_inf(value) ? "-infinity" : "+infinity";
+  return status::failure(status_code::invalid_argument, name, "it is ")
+      .append(is_nan(value)      ? "NaN"
+              : is_finite(value) ? digits
+                                 : infinity)
+      .append(why);
 }
 
 /// Bytes from `data` to the lowest byte of the array and to one past the highest; false when they

@@ -40,6 +40,7 @@ inline status broadcast_mask(operand& mask, const operand& model) {
   const int missing = model.rank - mask.rank;
   operand wide = mask;
   wide.rank = model.rank;
+  wide.added_axes = missing;
   for (int axis = 0; axis < model.rank; ++axis) {
     const int own = axis - missing;
     const bool last = axis == model.rank - 1;
@@ -68,14 +69,10 @@ inline status check_scale(float scale) {
   if (is_finite(scale * log2_e))
     return {};
   if (is_finite(scale))
-    return status::failure(
-        status_code::invalid_argument, "scale",
-        "its product with log2(e) is infinite in fp32, allowed: at most 2.358e38 "
-        "in size");
-  const char* value = is_nan(scale) ? "it is NaN" : "it is +infinity";
-  return status::failure(status_code::invalid_argument, "scale",
-                         is_negative_inf(scale) ? "it is -infinity" : value)
-      .append(", allowed: finite numbers");
+    return number_failure("scale", scale,
+                          ", whose product with log2(e) is infinite in fp32, allowed: at most "
+                          "2.358e38 in size");
+  return number_failure("scale", scale, ", allowed: finite numbers");
 }
 
 } // namespace wavetile::kernels
