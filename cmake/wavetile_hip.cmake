@@ -38,7 +38,8 @@ function(_wavetile_hip_help out)
   else()
     string(APPEND help "${checkout}/cmake/setup-toolchain.sh and configure this project anew with "
                        "-DCMAKE_TOOLCHAIN_FILE=${checkout}/build/toolchain/toolchain.cmake; the runtime is then "
-                       "wavesim's, -DWAVETILE_HIP_LIBRARY=${checkout}/build/sim/wavesim/libamdhip64.so.")
+                       "wavesim's, which the target wavesim_hip of the checkout's preset sim builds: "
+                       "-DWAVETILE_HIP_LIBRARY=${checkout}/build/sim/wavesim/libamdhip64.so.")
   endif()
   set(${out} "${help}" PARENT_SCOPE)
 endfunction()
@@ -124,12 +125,15 @@ function(_wavetile_link_hip target)
   find_library(WAVETILE_HIP_LIBRARY amdhip64 HINTS ${root} PATH_SUFFIXES lib lib64
                DOC "The HIP runtime, libamdhip64.so")
   mark_as_advanced(WAVETILE_HIP_LIBRARY)
-  # A name without a folder is the linker's to find, or a target's.
-  if(IS_DIRECTORY "${WAVETILE_HIP_LIBRARY}"
-     OR (WAVETILE_HIP_LIBRARY MATCHES "^[^$]*/" AND NOT EXISTS "${WAVETILE_HIP_LIBRARY}"))
-    message(FATAL_ERROR "wavetile: WAVETILE_HIP_LIBRARY is '${WAVETILE_HIP_LIBRARY}', which is no file; allowed: the HIP "
-                        "runtime, a libamdhip64.so that is there (wavesim's once it is built)")
-  endif()
+  # Flags, and names without a folder, are the linker's, and what lies in this project's build tree may be made later.
+  foreach(part IN LISTS WAVETILE_HIP_LIBRARY)
+    cmake_path(IS_PREFIX CMAKE_BINARY_DIR "${part}" NORMALIZE made_here)
+    if(IS_DIRECTORY "${part}" OR (part MATCHES "^[^-$][^$]*/|^/" AND NOT made_here AND NOT EXISTS "${part}"))
+      message(FATAL_ERROR "wavetile: WAVETILE_HIP_LIBRARY is '${part}', which is no file; allowed: the HIP runtime, a "
+                          "libamdhip64.so that is there (wavesim's once a checkout of wavetile has built it: "
+                          "cmake --preset sim && cmake --build --preset sim --target wavesim_hip)")
+    endif()
+  endforeach()
   if(WAVETILE_HIP_LIBRARY)
     target_link_libraries(${target} PRIVATE ${WAVETILE_HIP_LIBRARY})
   else()
@@ -140,10 +144,11 @@ function(_wavetile_link_hip target)
   endif()
 endfunction()
 
-# Those of a list that the library has no kernels for. Stops where that is all of them; beside one with kernels others
-# may stand, and operators refuse to run there.
-function(_wavetile_without_kernels architectures why out)
+# Those of a list that the library has no kernels for. Beside one with kernels others may stand, and operators refuse to
+# run there. Where that is all of them it says so by a message of type `severity`.
+function(_wavetile_without_kernels architectures why severity out)
   set(allowed gfx90a gfx942 gfx950 gfx9-4-generic) # those of include/wavetile/arch/targets.hpp
+  string(REPLACE "," ";" architectures "${architectures}") # as clang's --offload-arch takes them
   set(without)
   foreach(architecture IN LISTS architectures)
     string(REGEX REPLACE ":.*" "" name "${architecture}") # features, as in gfx942:sramecc+:xnack-
@@ -154,16 +159,26 @@ function(_wavetile_without_kernels architectures why out)
   if("${without}" STREQUAL "${architectures}")
     list(JOIN architectures ", " text)
     list(JOIN allowed ", " allowed)
-    message(FATAL_ERROR "wavetile: there are no kernels for '${text}', ${why}; allowed, with or without features, and "
-                        "with others beside: ${allowed}")
+    set(hint)
+    if(severity STREQUAL WARNING)
+      set(hint "; operators will refuse to run. CMake takes what it finds where none is named: "
+               "-DCMAKE_HIP_ARCHITECTURES=gfx942 is for an MI300X")
+    endif()
+    message(${severity} "wavetile: there are no kernels for '${text}', ${why}; allowed, with or without features, and "
+                        "with others beside: ${allowed}" ${hint})
   endif()
   set(${out} "${without}" PARENT_SCOPE)
 endfunction()
 
 # Says once for each choice what device code is compiled for and why, and what a generic one leaves out. Without a
-# flag clang takes gfx906, which none of this is for, so a target of ours always has one.
+# flag clang takes gfx906, which none of this is for, so a target of ours always has one. A third argument: how severe it
+# is that none has kernels, FATAL_ERROR else.
 function(_wavetile_say_architectures architectures why)
-  _wavetile_without_kernels("${architectures}" "${why}" without)
+  set(severity FATAL_ERROR)
+  if(ARGC GREATER 2)
+    set(severity ${ARGV2})
+  endif()
+  _wavetile_without_kernels("${architectures}" "${why}" ${severity} without)
   list(JOIN architectures ", " text)
   set(text "${text}, ${why}")
   if(without)
@@ -201,7 +216,8 @@ function(wavetile_hip_target target)
       set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES "${arg_ARCHITECTURES}")
       _wavetile_say_architectures("${arg_ARCHITECTURES}" "as the target '${target}' asks for")
     elseif(CMAKE_HIP_ARCHITECTURES)
-      _wavetile_say_architectures("${CMAKE_HIP_ARCHITECTURES}" "from CMAKE_HIP_ARCHITECTURES")
+      # which CMake itself may have filled
+      _wavetile_say_architectures("${CMAKE_HIP_ARCHITECTURES}" "from CMAKE_HIP_ARCHITECTURES" WARNING)
     else()
       set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES gfx942)
       _wavetile_say_architectures(gfx942 "as none is named (CMAKE_HIP_ARCHITECTURES does)")

@@ -43,10 +43,12 @@ function(wavetile_kernel_report target)
   set(options)
   if(arg_CONTRACT)
     cmake_path(ABSOLUTE_PATH arg_CONTRACT BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
-    get_source_file_property(generated ${arg_CONTRACT} GENERATED)
-    if(IS_DIRECTORY ${arg_CONTRACT} OR NOT (EXISTS ${arg_CONTRACT} OR generated))
+    # what lies in the build tree may be made later
+    cmake_path(IS_PREFIX CMAKE_BINARY_DIR "${arg_CONTRACT}" NORMALIZE made_here)
+    if(IS_DIRECTORY "${arg_CONTRACT}"
+       OR NOT (EXISTS "${arg_CONTRACT}" OR made_here OR "${arg_CONTRACT}" MATCHES "[$]<"))
       message(FATAL_ERROR "wavetile_kernel_report(${target}): CONTRACT is '${arg_CONTRACT}', which is no file; allowed: a "
-                          "file that is there, or that a command of this folder makes")
+                          "file that is there, or one in the build tree that is made later")
     endif()
     list(APPEND options --contract ${arg_CONTRACT})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${arg_CONTRACT}) # a new contract is checked, too

@@ -97,7 +97,7 @@ TEST(attention_plan, refuses_kernels_that_there_are_not) {
 TEST(attention_decode_plan, refuses_what_queries_over_a_cache_have_not) {
   attention_problem problem = some_problem();
   EXPECT_EQ(decode_message(problem), "success");
-  EXPECT_EQ(decode_message(problem, -1), "invalid_argument: memory.bytes = -1, allowed: >= 0");
+  EXPECT_EQ(decode_message(problem, -1), "invalid_argument: workspace_bytes = -1, allowed: >= 0");
   problem.kernel = attention_choice::alternating;
   EXPECT_EQ(decode_message(problem),
             "invalid_argument: kernel = 2, allowed: automatic, for queries over a cache");

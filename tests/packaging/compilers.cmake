@@ -13,8 +13,16 @@ rocm_root(root WORK ${WORK} ROCM ${ROCM} DEVICE_LIBS "${DEVICE_LIBS}" COMPILER $
 
 if(WAY STREQUAL "hip_language")
   set(settings -DUSE_HIP_LANGUAGE=ON -DCMAKE_CXX_COMPILER=${GXX} -DCMAKE_HIP_COMPILER=${COMPILER}
-      -DCMAKE_HIP_COMPILER_ROCM_ROOT=${root} -DCMAKE_HIP_FLAGS=--rocm-path=${root}
-      -DCMAKE_HIP_ARCHITECTURES=gfx942)
+      -DCMAKE_HIP_COMPILER_ROCM_ROOT=${root} -DCMAKE_HIP_FLAGS=--rocm-path=${root})
+  # An architecture that nobody named, as CMake finds one, does not stop a project.
+  step(found COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK}/found -G Ninja
+       -DWAY=add_subdirectory -DWAVETILE_SOURCE=${SOURCE} -DCMAKE_BUILD_TYPE=Release ${settings}
+       -DCMAKE_HIP_ARCHITECTURES=gfx906)
+  string(REGEX REPLACE "[ \n]+" " " text "${found_output}") # CMake wraps it
+  expect_text("${text}" "CMake Warning")
+  expect_text("${text}" "there are no kernels for 'gfx906', from CMAKE_HIP_ARCHITECTURES; allowed")
+  expect_text("${text}" "operators will refuse to run")
+  list(APPEND settings -DCMAKE_HIP_ARCHITECTURES=gfx942)
   set(host_compiler ${GXX})
 elseif(WAY STREQUAL "hipcc")
   set(settings -DUSE_HIPCC=ON -DCMAKE_CXX_COMPILER=${root}/bin/hipcc

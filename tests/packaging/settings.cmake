@@ -17,6 +17,7 @@ function(refused setting)
 endfunction()
 
 refused(-DWAVETILE_HIP_LIBRARY=${WORK}/none/libamdhip64.so "WAVETILE_HIP_LIBRARY is '${WORK}/none/libamdhip64.so'")
+refused("-DWAVETILE_HIP_LIBRARY=amdhip64\;${WORK}/none.so" "WAVETILE_HIP_LIBRARY is '${WORK}/none.so'")
 refused(-DWAVETILE_HIP_LIBRARY=${WORK} "WAVETILE_HIP_LIBRARY is '${WORK}', which is no file")
 
 refused("-DCMAKE_HIP_ARCHITECTURES=gfx1100\;gfx9420" "'gfx1100, gfx9420', from CMAKE_HIP_ARCHITECTURES")
@@ -42,8 +43,13 @@ accepted(-DCMAKE_HIP_ARCHITECTURES=gfx942:sramecc+:xnack-)
 accepted(-DCMAKE_HIP_ARCHITECTURES=native)
 accepted("-DCMAKE_HIP_ARCHITECTURES=gfx1100\;gfx942")
 expect_text("${accepted_output}" "there are no kernels for gfx1100, operators refuse it")
+accepted(-DCMAKE_HIP_ARCHITECTURES=gfx942,gfx90a)
 accepted(-DWAVETILE_HIP_LIBRARY=amdhip64) # the linker knows where
+accepted("-DWAVETILE_HIP_LIBRARY=-L/somewhere\;-lamdhip64")
+accepted("-DWAVETILE_HIP_LIBRARY=-L/somewhere -lamdhip64")
+accepted(-DWAVETILE_HIP_LIBRARY=${WORK}/build/later/libamdhip64.so) # of the project's own build
 
 refused(-DCONTRACT=${WORK}/none.json "wavetile_kernel_report(consumer): CONTRACT is '${WORK}/none.json'")
 refused(-DCONTRACT=${WORK} "CONTRACT is '${WORK}', which is no file")
 accepted(-DCONTRACT=made.json -DMADE_CONTRACT=ON)
+accepted(-DCONTRACT=$<CONFIG>.json)

@@ -39,7 +39,7 @@ constexpr attention_decode_plan plan_decode(const attention_problem& problem,
   result.tiles = kernels::plan_attention(problem, device, kernels::attention_form::cache);
   result.outcome = result.tiles.outcome;
   if (result.outcome.ok())
-    result.outcome = detail::check_count("memory.bytes", workspace_bytes);
+    result.outcome = detail::check_count("workspace_bytes", workspace_bytes);
   if (!result.outcome)
     return result;
   constexpr int64_t least = 512, most_parts = kernels::most_attention_parts;
