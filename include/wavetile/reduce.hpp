@@ -250,23 +250,10 @@ reduce_problem reduce_problem_of(view<Input, Rank> x, view<Output, ResultRank> y
 template <class Op, class Input, class Output, int Rank, int ResultRank>
 status reduce(view<Input, Rank> x, view<Output, ResultRank> y, Op operation,
               const reduce_options& options = {}, hipStream_t stream = nullptr) {
-  static_assert(!detail::is_const_v<Output>,
-                "wavetile: the output y is written, its elements are const");
   using input = kernels::storage_or_self_t<Input>;
   using output = kernels::storage_or_self_t<Output>;
-  static_assert(
-      kernels::is_reduce_op<Op>,
-      "wavetile::reduce: the operation is one of op::plus, mean, multiply, minimum, maximum, "
-      "arg_minimum, arg_maximum, sum_of_squares, or made by make_reduction(identity, "
-      "combine, enter)");
-  if constexpr (!kernels::is_reduce_op<Op>) {
-    return {}; // nothing to add to the assertion
-  } else if constexpr (!kernels::is_reduce_type<input>) {
-    return kernels::unsupported_element("x", kernels::type_name<Input>(),
-                                        kernels::reduce_type_names);
-  } else if constexpr (!kernels::is_reduce_result<Op, output>) {
-    return kernels::unsupported_element("y", kernels::type_name<Output>(),
-                                        kernels::reduce_result_names<Op>);
+  if constexpr (!kernels::has_reduction<Op, Input, Output>) {
+    return kernels::refuse_reduction<Op, Input, Output>();
   } else {
     kernels::reduce_call call;
     call.x = kernels::describe("x", x);

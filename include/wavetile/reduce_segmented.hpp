@@ -112,24 +112,11 @@ status reduce_segments(const segment_call& call, const Input* x, const Offset* o
 template <class Op, class Input, class Offset, class Output>
 status reduce_segmented(view<Input, 1> x, view<Offset, 1> offsets, view<Output, 1> y, Op operation,
                         hipStream_t stream = nullptr) {
-  static_assert(!detail::is_const_v<Output>,
-                "wavetile: the output y is written, its elements are const");
   using input = kernels::storage_or_self_t<Input>;
   using output = kernels::storage_or_self_t<Output>;
   using offset = kernels::storage_or_self_t<Offset>;
-  static_assert(kernels::is_reduce_op<Op>,
-                "wavetile::reduce_segmented: the operation is one of op::plus, mean, multiply, "
-                "minimum, maximum, "
-                "arg_minimum, arg_maximum, sum_of_squares, or made by make_reduction(identity, "
-                "combine, enter)");
-  if constexpr (!kernels::is_reduce_op<Op>) {
-    return {}; // nothing to add to the assertion
-  } else if constexpr (!kernels::is_reduce_type<input>) {
-    return kernels::unsupported_element("x", kernels::type_name<Input>(),
-                                        kernels::reduce_type_names);
-  } else if constexpr (!kernels::is_reduce_result<Op, output>) {
-    return kernels::unsupported_element("y", kernels::type_name<Output>(),
-                                        kernels::reduce_result_names<Op>);
+  if constexpr (!kernels::has_reduction<Op, Input, Output>) {
+    return kernels::refuse_reduction<Op, Input, Output>();
   } else if constexpr (!detail::is_any_of_v<offset, int32_t, int64_t>) {
     return kernels::unsupported_element("offsets", kernels::type_name<Offset>(), "int32, int64");
   } else {

@@ -1,5 +1,5 @@
 // What plans of products refuse, in which words. No device.
-#include <wavetile/kernels/matmul/plan.hpp>
+#include "plan_problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,19 +8,10 @@
 namespace {
 
 using namespace wavetile;
+using namespace wavetile::test;
 
 constexpr device_info h200 = describe_device("sm_90", 132, 1);
 constexpr device_info a100 = describe_device("sm_80", 108, 1);
-constexpr device_info mi300x = describe_device("gfx942:sramecc+:xnack-", 304, 8);
-
-matmul_problem problem_of(int64_t m, int64_t n, int64_t k) {
-  matmul_problem problem;
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
-  problem.order_b = operand_order::k_contiguous;
-  return problem;
-}
 
 TEST(matmul_plan, refuses_counts_that_no_array_has) {
   const auto expect = [](const matmul_problem& problem, const char* message) {

@@ -1,5 +1,5 @@
 // Plans: what runs for which shape, and what is said about it. No device.
-#include <wavetile/kernels/matmul/plan.hpp>
+#include "plan_problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,17 +9,7 @@
 namespace {
 
 using namespace wavetile;
-
-constexpr device_info mi300x = describe_device("gfx942:sramecc+:xnack-", 304, 8);
-
-matmul_problem problem_of(int64_t m, int64_t n, int64_t k) {
-  matmul_problem problem;
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
-  problem.order_b = operand_order::k_contiguous;
-  return problem;
-}
+using namespace wavetile::test;
 
 TEST(matmul_plan, shapes_choose_kernels) {
   EXPECT_EQ(plan(problem_of(8192, 8192, 8192), mi300x).choice, matmul_choice::large);

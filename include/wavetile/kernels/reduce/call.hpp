@@ -4,6 +4,7 @@
 
 #include <wavetile/kernels/reduce/plan.hpp>
 #include <wavetile/kernels/reduce/problem.hpp>
+#include <wavetile/kernels/rows/element_types.hpp>
 #include <wavetile/kernels/rows/operand.hpp>
 
 namespace wavetile {
@@ -28,6 +29,26 @@ inline constexpr bool is_reduce_result = is_reduce_type<T> &&
 template <class Op>
 inline constexpr const char* reduce_result_names =
     is_arg_op<Op> ? "int32, int64" : reduce_type_names;
+
+/// Whether there is code for an operation, and for elements of x and y with it.
+template <class Op, class Input, class Output>
+inline constexpr bool has_reduction =
+    !wavetile::detail::is_const_v<Output> && is_reduce_op<Op> &&
+    is_reduce_type<storage_or_self_t<Input>> && is_reduce_result<Op, storage_or_self_t<Output>>;
+
+/// Why there is none: which of x and y is to blame. What is no operation does not compile.
+template <class Op, class Input, class Output>
+status refuse_reduction() {
+  static_assert(!wavetile::detail::is_const_v<Output>,
+                "wavetile: the output y is written, its elements are const");
+  static_assert(is_reduce_op<Op>,
+                "wavetile: the operation of a reduction is one of op::plus, mean, multiply, "
+                "minimum, maximum, arg_minimum, arg_maximum, sum_of_squares, or made by "
+                "make_reduction(identity, combine, enter)");
+  if (!is_reduce_type<storage_or_self_t<Input>>)
+    return unsupported_element("x", type_name<Input>(), reduce_type_names);
+  return unsupported_element("y", type_name<Output>(), reduce_result_names<Op>);
+}
 
 /// What the checks of a call find out.
 struct reduce_call {
